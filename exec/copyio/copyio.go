@@ -1,0 +1,79 @@
+// Package copyio reads and writes the formats of COPY: text, CSV, binary,
+// Parquet and Arrow IPC, as batches.
+package copyio
+
+import (
+	"io"
+
+	"tsdb/colstore/vector"
+	"tsdb/sql/types"
+)
+
+// Format is a COPY format.
+type Format uint8
+
+// Formats.
+const (
+	Text Format = iota
+	CSV
+	Binary
+	Parquet
+	Arrow
+)
+
+// Options are the options of COPY that matter to a format, after validation.
+type Options struct {
+	Format                              Format
+	Delimiter                           byte   // text: tab, CSV: comma
+	Null                                string // text: \N, CSV: empty
+	Header                              bool
+	HeaderMatch                         bool   // HEADER MATCH
+	Quote                               byte   // CSV
+	Escape                              byte   // CSV, default Quote
+	ForceQuote, ForceNotNull, ForceNull []bool // per column; nil: none
+	ForceQuoteAll                       bool
+}
+
+// Column is a column of the data in order.
+type Column struct {
+	Name string
+	Type types.Type
+}
+
+// Reader parses a stream into batches.
+//
+// Errors: *pgerr.Error, 22P04 and the type's own codes, with Where as
+// PostgreSQL words it: `COPY t, line 3, column price: "x"`. NULL in NOT NULL
+// columns is for the caller, who asks LineOf.
+type Reader interface {
+	// Next returns up to 4,096 rows, nil at the end.
+	Next() (*vector.Batch, error)
+	// LineOf returns the 1-based input line (row number for binary and columnar formats) of row i of the last batch.
+	LineOf(i int) int64
+}
+
+// NewReader returns a reader of text, CSV or binary data from a stream.
+func NewReader(r io.Reader, table string, cols []Column, o Options, c *types.Context) (Reader, error) {
+	return nil, nil
+}
+
+// NewFileReader returns a reader of Parquet or Arrow data. Columns are matched by name,
+// case-insensitively where unambiguous; types are converted where no value is lost, else 42804.
+func NewFileReader(f interface {
+	io.ReaderAt
+	io.ReadSeeker
+}, table string, cols []Column, format Format) (Reader, error) { return nil, nil }
+
+// Writer formats batches.
+type Writer interface {
+	// Header appends what comes before the first row (CSV header, binary signature).
+	Header(dst []byte) []byte
+	// Rows appends the rows of b (no selection). ends receives the end offset of each row in dst, so that
+	// the wire can send one CopyData per row.
+	Rows(dst []byte, ends []int, b *vector.Batch) ([]byte, []int)
+	// Trailer appends what comes after the last row.
+	Trailer(dst []byte) []byte
+}
+
+// NewWriter returns a writer of text, CSV or binary.
+func NewWriter(cols []Column, o Options, c *types.Context) Writer { return nil }

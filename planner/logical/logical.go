@@ -1,0 +1,252 @@
+// Package logical is the plan as the query says it: relational operators over
+// bound expressions, before any choice of how.
+//
+// The binder builds it, the rules rewrite it (each returns a new tree), the
+// physical planner reads it. Expressions refer to the columns of their
+// operator's input by index; the input row of a Join is the left row followed
+// by the right row.
+package logical
+
+import (
+	"tsdb/planner/scalar"
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+	"tsdb/sql/types"
+)
+
+// Column describes one output column.
+type Column struct {
+	Name string
+	Type types.Type
+	// Table and AttNum name the base column this is, for RowDescription; 0: none.
+	Table  types.OID
+	AttNum int16
+}
+
+// Node is a relational operator.
+type Node interface {
+	// Columns is the shape of the output row.
+	Columns() []Column
+	// Inputs are the child operators.
+	Inputs() []Node
+}
+
+// Scan reads a base table. Cols lists the indexes into Table.Columns that are read.
+type Scan struct {
+	Table *catalog.Table
+	Alias string
+	Cols  []int
+	// Filters are conjuncts over the scan's output that were pushed down; rows
+	// are filtered by them exactly.
+	Filters []scalar.Expr
+}
+
+// Virtual reads a relation of pg_catalog or information_schema.
+type Virtual struct {
+	Relation catalog.VirtualRelation
+	Alias    string
+}
+
+// Values yields literal rows; every row has the columns' types. No columns and
+// one row is the input of a SELECT without FROM.
+type Values struct {
+	Cols []Column
+	Rows [][]scalar.Expr
+}
+
+// Function reads a set-returning function. Args are constant in the query
+// (they may hold Param, Slot and stable calls).
+type Function struct {
+	Fn         *functions.SetReturning
+	Args       []scalar.Expr
+	Alias      string
+	Cols       []Column
+	Ordinality bool // WITH ORDINALITY: one int8 column more
+}
+
+// Filter keeps the rows for which Cond is true.
+type Filter struct {
+	Input Node
+	Cond  scalar.Expr
+}
+
+// Project computes the output row.
+type Project struct {
+	Input Node
+	Exprs []scalar.Expr
+	Cols  []Column
+}
+
+// AggCall is one aggregate of an Aggregate.
+type AggCall struct {
+	Fn       *functions.Aggregate
+	Args     []scalar.Expr // over the input
+	Distinct bool
+	Filter   scalar.Expr // nil: all rows
+	OrderBy  []SortKey   // order of the input for ordered aggregates
+	Typ      types.Type
+}
+
+// Aggregate groups by Keys; output is the keys followed by the aggregates. No
+// keys: exactly one row.
+type Aggregate struct {
+	Input Node
+	Keys  []scalar.Expr
+	Aggs  []AggCall
+	Cols  []Column
+}
+
+// JoinKind is the kind of a Join.
+type JoinKind uint8
+
+// Join kinds.
+const (
+	Inner JoinKind = iota
+	Left
+	Semi // left rows with a match; output is the left row
+	Anti // left rows without a match; output is the left row
+)
+
+// Join combines two inputs. On is over left row ++ right row; nil is a cross join.
+type Join struct {
+	Kind        JoinKind
+	Left, Right Node
+	On          scalar.Expr
+}
+
+// SortKey is one ORDER BY item.
+type SortKey struct {
+	Expr       scalar.Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Sort orders the rows.
+type Sort struct {
+	Input Node
+	Keys  []SortKey
+}
+
+// Limit skips Offset rows and passes Count. Either may be nil; both are constant in the query.
+type Limit struct {
+	Input         Node
+	Offset, Count scalar.Expr // int8
+}
+
+// DistinctRows drops repeated rows. On, if not nil, is DISTINCT ON: the first row per
+// value of these expressions in the order of the input.
+type DistinctRows struct {
+	Input Node
+	On    []scalar.Expr
+}
+
+// SetOpKind is a set operation.
+type SetOpKind uint8
+
+// Set operations.
+const (
+	Union SetOpKind = iota
+	Intersect
+	Except
+)
+
+// SetOp combines inputs of equal types.
+type SetOp struct {
+	Kind        SetOpKind
+	All         bool
+	Left, Right Node
+	Cols        []Column
+}
+
+// Columns implements Node.
+func (n *Scan) Columns() []Column {
+	out := make([]Column, len(n.Cols))
+	for i, c := range n.Cols {
+		col := &n.Table.Columns[c]
+		out[i] = Column{Name: col.Name, Type: col.Type, Table: n.Table.OID, AttNum: col.AttNum}
+	}
+	return out
+}
+
+// Columns implements Node.
+func (n *Virtual) Columns() []Column {
+	rel := n.Relation.RelColumns()
+	out := make([]Column, len(rel))
+	for i, c := range rel {
+		out[i] = Column{Name: c.Name, Type: c.Type, Table: n.Relation.RelOID(), AttNum: int16(i + 1)}
+	}
+	return out
+}
+
+// Columns implements Node.
+func (n *Values) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Function) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Filter) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Project) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Aggregate) Columns() []Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Join) Columns() []Column {
+	l := n.Left.Columns()
+	if n.Kind == Semi || n.Kind == Anti {
+		return l
+	}
+	r := n.Right.Columns()
+	return append(append(make([]Column, 0, len(l)+len(r)), l...), r...)
+}
+
+// Columns implements Node.
+func (n *Sort) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Limit) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *DistinctRows) Columns() []Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *SetOp) Columns() []Column { return n.Cols }
+
+// Inputs implements Node.
+func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Virtual) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Values) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Function) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Filter) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Join) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *Sort) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Limit) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *DistinctRows) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *SetOp) Inputs() []Node { return []Node{n.Left, n.Right} }

@@ -1,0 +1,229 @@
+// Package physical is the plan as it will run: every choice is made, parameters
+// are values, key ranges are bytes. exec builds one operator per node.
+package physical
+
+import (
+	"tsdb/colstore/table"
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+)
+
+// Node is a physical operator. Expressions refer to the input row by index, as
+// in package logical.
+type Node interface {
+	Columns() []logical.Column
+	Inputs() []Node
+}
+
+// Scan reads a base table through storage, then keeps the rows for which
+// Residual is true.
+type Scan struct {
+	Table   *catalog.Table
+	Alias   string
+	Request table.ScanRequest // Columns in output order
+	// Residual is over the scan's output; nil: none. Storage may return rows
+	// outside of Request, so every pushed predicate is in here too.
+	Residual scalar.Expr
+	// Output keeps only these columns of Request.Columns after the filter (nil: all), so that a
+	// column that only the residual reads is not handed on.
+	Output []int
+	Spans  []SpanText // for EXPLAIN, one per Request.Spans
+	// Parallel is the number of workers that make sense; 1: inline.
+	Parallel int
+	Rows     float64 // estimate
+}
+
+// SpanText is a key span as EXPLAIN prints it.
+type SpanText struct{ Text string }
+
+// Virtual materialises a catalog relation.
+type Virtual struct {
+	Relation catalog.VirtualRelation
+	Alias    string
+}
+
+// Values yields rows of expressions without columns to read.
+type Values struct {
+	Cols []logical.Column
+	Rows [][]scalar.Expr
+}
+
+// Function runs a set-returning function.
+type Function struct {
+	Fn         *functions.SetReturning
+	Args       []scalar.Expr
+	Alias      string
+	Cols       []logical.Column
+	Ordinality bool
+}
+
+// Filter keeps the rows for which Cond is true.
+type Filter struct {
+	Input Node
+	Cond  scalar.Expr
+}
+
+// Project computes the output row.
+type Project struct {
+	Input Node
+	Exprs []scalar.Expr
+	Cols  []logical.Column
+}
+
+// Aggregate groups rows in a hash table or direct array.
+type Aggregate struct {
+	Input Node
+	Keys  []scalar.Expr
+	Aggs  []logical.AggCall
+	Cols  []logical.Column
+}
+
+// HashJoin builds a table over the right input and probes it with the left.
+type HashJoin struct {
+	Kind                logical.JoinKind
+	Left, Right         Node
+	LeftKeys, RightKeys []scalar.Expr // of equal types, pairwise
+	NullEqual           []bool        // per key: NULL matches NULL (IS NOT DISTINCT FROM); nil: none
+	Residual            scalar.Expr   // over left ++ right; nil: none
+	Cols                []logical.Column
+}
+
+// NestedLoop joins without equality keys; the right input is materialised.
+type NestedLoop struct {
+	Kind        logical.JoinKind
+	Left, Right Node
+	On          scalar.Expr
+	Cols        []logical.Column
+}
+
+// Sort orders all rows, or finds the first Limit of them when Limit >= 0 (top-k).
+type Sort struct {
+	Input Node
+	Keys  []logical.SortKey
+	Limit int64 // -1: all
+}
+
+// Limit skips and stops.
+type Limit struct {
+	Input  Node
+	Offset int64
+	Count  int64 // -1: no limit
+}
+
+// Distinct drops repeated rows, or with On all but the first per value.
+type Distinct struct {
+	Input Node
+	On    []scalar.Expr
+}
+
+// Append yields the rows of its inputs one input after the other (UNION ALL).
+type Append struct {
+	Ins  []Node
+	Cols []logical.Column
+}
+
+// SetOp is INTERSECT or EXCEPT [ALL] by counting in a hash table. UNION is Distinct over Append.
+type SetOp struct {
+	Kind        logical.SetOpKind
+	All         bool
+	Left, Right Node
+	Cols        []logical.Column
+}
+
+// Columns implements Node.
+func (n *Scan) Columns() []logical.Column {
+	all := (&logical.Scan{Table: n.Table, Cols: n.Request.Columns}).Columns()
+	if n.Output == nil {
+		return all
+	}
+	out := make([]logical.Column, len(n.Output))
+	for i, c := range n.Output {
+		out[i] = all[c]
+	}
+	return out
+}
+
+// Columns implements Node.
+func (n *Virtual) Columns() []logical.Column {
+	return (&logical.Virtual{Relation: n.Relation}).Columns()
+}
+
+// Columns implements Node.
+func (n *Values) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Function) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Filter) Columns() []logical.Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Project) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Aggregate) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *HashJoin) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *NestedLoop) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *Sort) Columns() []logical.Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Limit) Columns() []logical.Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Distinct) Columns() []logical.Column { return n.Input.Columns() }
+
+// Columns implements Node.
+func (n *Append) Columns() []logical.Column { return n.Cols }
+
+// Columns implements Node.
+func (n *SetOp) Columns() []logical.Column { return n.Cols }
+
+// Inputs implements Node.
+func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Virtual) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Values) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Function) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Filter) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Project) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Aggregate) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *HashJoin) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *NestedLoop) Inputs() []Node { return []Node{n.Left, n.Right} }
+
+// Inputs implements Node.
+func (n *Sort) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Limit) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Distinct) Inputs() []Node { return []Node{n.Input} }
+
+// Inputs implements Node.
+func (n *Append) Inputs() []Node { return n.Ins }
+
+// Inputs implements Node.
+func (n *SetOp) Inputs() []Node { return []Node{n.Left, n.Right} }

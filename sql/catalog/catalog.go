@@ -1,0 +1,97 @@
+// Package catalog holds what exists: roles, schemas, tables and their columns
+// and constraints, as immutable versioned snapshots.
+//
+// A Snapshot is read without locks. DDL builds a new one with the With methods
+// and the session publishes it when the transaction commits. Records are
+// written as JSON into the store's key space M, one per object.
+package catalog
+
+import (
+	"tsdb/colstore/table"
+	"tsdb/sql/types"
+)
+
+// Fixed OIDs, as in PostgreSQL.
+const (
+	PgCatalogOID         types.OID = 11
+	PublicOID            types.OID = 2200
+	InformationSchemaOID types.OID = 13182
+	BootstrapRoleOID     types.OID = 10
+	DatabaseOID          types.OID = 16384 // tsdb; postgres is 5
+	PostgresDatabaseOID  types.OID = 5
+	FirstUserOID         types.OID = 16400
+)
+
+// Role is a user or group.
+type Role struct {
+	OID                                                   types.OID
+	Name                                                  string
+	Superuser                                             bool
+	Login                                                 bool
+	CreateDB, CreateRole, Inherit, Replication, BypassRLS bool
+	// Verifier is PostgreSQL's SCRAM-SHA-256$... string, empty: no password.
+	Verifier string
+}
+
+// Schema is a namespace.
+type Schema struct {
+	OID   types.OID
+	Name  string
+	Owner types.OID
+}
+
+// Column is one column of a table.
+type Column struct {
+	ID      table.ColumnID
+	AttNum  int16 // 1-based
+	Name    string
+	Type    types.Type
+	NotNull bool
+	Default string // SQL text of the expression, empty: none
+}
+
+// Constraint is a primary key or UNIQUE constraint.
+type Constraint struct {
+	OID      types.OID // of pg_constraint
+	IndexOID types.OID // of the index in pg_class
+	Name     string
+	Primary  bool
+	Columns  []int  // indexes into Table.Columns
+	StoreID  uint64 // table.UniqueIndex.ID, 0 for the primary key
+}
+
+// Option is one name and value of WITH (...).
+type Option struct{ Name, Value string }
+
+// Table is a base table.
+type Table struct {
+	OID         types.OID
+	TypeOID     types.OID // pg_type row of its composite type
+	Schema      types.OID
+	Name        string
+	Owner       types.OID
+	Columns     []Column
+	Constraints []Constraint
+	Options     []Option // as given
+	Storage     table.Schema
+}
+
+// PrimaryKey returns the primary key, nil if the table has none.
+func (t *Table) PrimaryKey() *Constraint {
+	for i := range t.Constraints {
+		if t.Constraints[i].Primary {
+			return &t.Constraints[i]
+		}
+	}
+	return nil
+}
+
+// ColumnIndex returns the index of the named column, -1 if there is none.
+func (t *Table) ColumnIndex(name string) int {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
