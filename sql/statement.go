@@ -20,16 +20,6 @@ type Statement struct {
 	NumParams  int            // highest $n used
 }
 
-// Position turns a byte offset of the grammar into the 1-based character
-// position that the wire reports; 0 for a negative location.
-func (s *Statement) Position(location int32) int { return 0 }
-
-// Parse splits and parses a query string. An empty or comment-only string
-// gives no statements.
-//
-// Errors: *pgerr.Error with position and hint: 42601, 54001, 22021, 0A000, 22023, 22025.
-func Parse(query string) ([]*Statement, error) { return nil, nil }
-
 // BulkValues is the literal rows of a large INSERT ... VALUES, all rows
 // including the first, still as text.
 type BulkValues struct{}
