@@ -151,6 +151,20 @@ type Context struct {
 	ExtraFloatDigits int   // extra_float_digits, default 1: shortest exact
 	ByteaEscape      bool  // bytea_output = escape
 	Now              int64 // start of the transaction, microseconds since 1970, for 'now', 'today'
+	// Names spells and reads the values of regclass, regtype, regproc,
+	// regnamespace and regrole; nil: as numbers only.
+	Names ObjectNames
+}
+
+// ObjectNames resolves the names behind the reg* types; the session's catalog
+// implements it.
+type ObjectNames interface {
+	// ObjectName returns the text form of object id of the reg* type t.
+	ObjectName(t OID, id uint32) (string, bool)
+	// ObjectID finds the object that s names.
+	//
+	// Errors: *pgerr.Error, 42P01, 42704, 42883, 3F000.
+	ObjectID(t OID, s string) (uint32, error)
 }
 
 // DateStyle is the output half of the setting DateStyle.
