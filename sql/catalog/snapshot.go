@@ -23,16 +23,20 @@ type tableName struct {
 	name   string
 }
 
-// Bootstrap returns the catalog of a new database: the superusers tsdb and
-// postgres, the schemas pg_catalog, information_schema and public.
-func Bootstrap() *Snapshot {
-	s := &Snapshot{
+func empty() *Snapshot {
+	return &Snapshot{
 		version: 1,
 		roles:   map[string]*Role{},
 		schemas: map[string]*Schema{},
 		byName:  map[tableName]*Table{},
 		byOID:   map[types.OID]*Table{},
 	}
+}
+
+// Bootstrap returns the catalog of a new database: the superusers tsdb and
+// postgres, the schemas pg_catalog, information_schema and public.
+func Bootstrap() *Snapshot {
+	s := empty()
 	for i, n := range []string{"tsdb", "postgres"} {
 		oid := BootstrapRoleOID
 		if i == 1 {
@@ -153,5 +157,13 @@ func (s *Snapshot) WithoutTable(oid types.OID) *Snapshot {
 	n.byName, n.byOID = maps.Clone(s.byName), maps.Clone(s.byOID)
 	delete(n.byName, tableName{old.Schema, old.Name})
 	delete(n.byOID, oid)
+	return n
+}
+
+// WithoutSchema returns a snapshot without the named schema.
+func (s *Snapshot) WithoutSchema(name string) *Snapshot {
+	n := s.next()
+	n.schemas = maps.Clone(s.schemas)
+	delete(n.schemas, name)
 	return n
 }
