@@ -1,0 +1,184 @@
+package pgcatalog
+
+import (
+	"strings"
+
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+	"tsdb/sql/types"
+)
+
+// Setting is one configuration parameter as pg_settings shows it.
+type Setting struct {
+	Name, Value, Unit, Description string
+	Context                        string // user, superuser, internal, ...
+	Type                           string // bool, integer, real, string, enum
+	Boot, Reset                    string
+}
+
+// SettingsLister is implemented by a session that can list its settings.
+type SettingsLister interface{ ListSettings() []Setting }
+
+// Sizer is implemented by a session that knows the bytes and rows of tables.
+type Sizer interface {
+	// TableSize returns the stored bytes and the rows of a table.
+	TableSize(t *catalog.Table) (bytes, rows int64)
+}
+
+// Activity is one connected session as pg_stat_activity shows it.
+type Activity struct {
+	PID                                 int32
+	Database, User, Application, Client string
+	State, Query                        string
+	BackendStart, QueryStart            int64 // microseconds since 1970
+}
+
+// ActivityLister is implemented by a session that can list all sessions.
+type ActivityLister interface{ ListActivity() []Activity }
+
+// source is what the fill functions read: the session's catalog and name.
+type source struct {
+	ctx *functions.Ctx
+	cat *catalog.Snapshot
+}
+
+func newSource(c *functions.Ctx) *source {
+	s := &source{ctx: c}
+	if c != nil && c.Session != nil {
+		s.cat, _ = c.Session.Catalog().(*catalog.Snapshot)
+	}
+	if s.cat == nil {
+		s.cat = catalog.Bootstrap()
+	}
+	return s
+}
+
+func (s *source) searchPath() []string {
+	if s.ctx != nil && s.ctx.Session != nil {
+		return s.ctx.Session.SearchPath()
+	}
+	return []string{"pg_catalog", "public"}
+}
+
+func (s *source) schemaName(oid types.OID) string {
+	if sc, ok := s.cat.SchemaByOID(oid); ok {
+		return sc.Name
+	}
+	return ""
+}
+
+func (s *source) roleName(oid types.OID) string {
+	if r, ok := s.cat.RoleByOID(oid); ok {
+		return r.Name
+	}
+	return ""
+}
+
+func (s *source) size(t *catalog.Table) (bytes, rows int64) {
+	if s.ctx != nil {
+		if z, ok := s.ctx.Session.(Sizer); ok {
+			return z.TableSize(t)
+		}
+	}
+	return 0, 0
+}
+
+// object is a relation-like thing found by OID: a table, an index or a
+// virtual relation.
+type object struct {
+	oid    types.OID
+	name   string
+	schema string
+	kind   byte
+	table  *catalog.Table      // of a table or index
+	index  *catalog.Constraint // of an index
+}
+
+func (s *source) object(oid types.OID) (object, bool) {
+	if t, ok := s.cat.TableByOID(oid); ok {
+		return object{oid, t.Name, s.schemaName(t.Schema), 'r', t, nil}, true
+	}
+	for _, t := range s.cat.Tables() {
+		for i := range t.Constraints {
+			if c := &t.Constraints[i]; c.IndexOID == oid {
+				return object{oid, c.Name, s.schemaName(t.Schema), 'i', t, c}, true
+			}
+		}
+	}
+	for _, r := range relations() {
+		if r.oid == oid {
+			return object{oid, r.name, r.schema, r.kind, nil, nil}, true
+		}
+	}
+	return object{}, false
+}
+
+// objectByName finds a relation by schema (empty: search path) and name.
+func (s *source) objectByName(schema, name string) (object, bool) {
+	path := s.searchPath()
+	if schema != "" {
+		path = []string{schema}
+	}
+	for _, p := range path {
+		if r, ok := relations()[p+"."+name]; ok {
+			return object{r.oid, r.name, r.schema, r.kind, nil, nil}, true
+		}
+		sc, ok := s.cat.Schema(p)
+		if !ok {
+			continue
+		}
+		if t, ok := s.cat.Table(sc.OID, name); ok {
+			return object{t.OID, t.Name, p, 'r', t, nil}, true
+		}
+		for _, t := range s.cat.Tables() {
+			for i := range t.Constraints {
+				if c := &t.Constraints[i]; t.Schema == sc.OID && c.Name == name {
+					return object{c.IndexOID, name, p, 'i', t, c}, true
+				}
+			}
+		}
+	}
+	return object{}, false
+}
+
+// visible reports whether the unqualified name finds this object.
+func (s *source) visible(o object) bool {
+	found, ok := s.objectByName("", o.name)
+	return ok && found.oid == o.oid
+}
+
+// QuoteIdent returns name as an SQL identifier, in double quotes only where
+// they are needed.
+func QuoteIdent(name string) string {
+	plain := name != ""
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
+			plain = false
+		}
+	}
+	if plain && !reserved[name] {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// reserved holds PostgreSQL's keywords that cannot be a bare column name.
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization between bigint
+		binary bit boolean both case cast char character check coalesce collate collation column concurrently
+		constraint create cross current_catalog current_date current_role current_schema current_time
+		current_timestamp current_user dec decimal default deferrable desc distinct do else end except exists
+		extract false fetch float for foreign freeze from full grant greatest group grouping having ilike in
+		initially inner inout int integer intersect interval into is isnull join lateral leading least left like
+		limit localtime localtimestamp national natural nchar none normalize not notnull null nullif numeric offset
+		on only or order out outer overlaps overlay placing position precision primary real references returning
+		right row select session_user setof similar smallint some substring symmetric table tablesample then time
+		timestamp to trailing treat trim true union unique user using values varchar variadic verbose when where
+		window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot
+		xmlserialize xmltable`) {
+		m[w] = true
+	}
+	return m
+}()
