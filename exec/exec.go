@@ -1,14 +1,25 @@
 // Package exec runs physical plans: pull operators on batches of up to 4,096
 // rows.
+//
+// It is not where plans are made (planner) nor where expressions are compiled
+// (exec/eval). One file holds one operator; grouper.go and rows.go hold what
+// several of them share: numbering of distinct values, and rows kept in memory.
+//
+// Invariants: operators of this package return batches without a selection;
+// whatever they keep longer than a batch is counted in the query's Budget;
+// every operator looks at the context once per batch.
 package exec
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/planner/physical"
 	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
 )
 
 // Storage is what a plan reads from; *colstore.Snapshot is the real one, tests bring their own.
@@ -20,7 +31,7 @@ type Storage interface {
 type Env struct {
 	Ctx     *functions.Ctx
 	Storage Storage
-	Budget  *Budget // memory of this query
+	Budget  *Budget // memory of this query; nil: unlimited
 	Workers int     // goroutines per parallel operator, at least 1
 	Profile bool    // collect OpStats (EXPLAIN ANALYZE)
 }
@@ -38,30 +49,44 @@ type Operator interface {
 
 // Build makes the operator tree of a plan. Each call of Open runs it once; it may be
 // opened again after Close.
-func Build(env *Env, n physical.Node) (Operator, error) { return nil, nil }
-
-// OpStats is what EXPLAIN ANALYZE prints of an operator.
-type OpStats struct {
-	Rows    int64
-	Batches int64
-	Nanos   int64 // including inputs
-	Scan    *table.ScanStats
-	Memory  int64
+func Build(env *Env, n physical.Node) (Operator, error) {
+	b := newBuilder(env)
+	op, err := b.build(n)
+	if err != nil {
+		return nil, err
+	}
+	return &plan{Operator: op, b: b}, nil
 }
 
-// StatsOf returns the statistics of node n within op, built from the plan that holds n.
-func StatsOf(op Operator, n physical.Node) (OpStats, bool) { return OpStats{}, false }
+// plan is the root of an operator tree: it owns the state that all its operators share.
+type plan struct {
+	Operator
+	b *builder
+}
 
-// Budget bounds the memory of a query. Safe for concurrent use.
-type Budget struct{}
+// Open implements Operator.
+func (p *plan) Open(ctx context.Context) error {
+	p.b.run.start(ctx)
+	return p.Operator.Open(ctx)
+}
 
-// NewBudget returns a budget of limit bytes; operator and setting names appear in the error.
-func NewBudget(limit int64) *Budget { return &Budget{} }
+// Close implements Operator.
+func (p *plan) Close() error {
+	return errors.Join(p.Operator.Close(), p.b.run.close())
+}
 
-// Grow takes n bytes for the named operator.
-//
-// Errors: *pgerr.Error 53200 naming the operator, the size, the setting (tsdb.query_memory, --memory) and the remedy.
-func (b *Budget) Grow(op string, n int64) error { return nil }
+// canceled returns the error of a context that has ended: its cause if that is
+// an error for users (a timeout, a shutdown), else the user's request.
+func canceled(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	var e *pgerr.Error
+	if errors.As(context.Cause(ctx), &e) {
+		return e
+	}
+	return pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
+}
 
-// Release gives n bytes back.
-func (b *Budget) Release(n int64) {}
+// clock is the time source of profiles.
+var clock = time.Now

@@ -103,6 +103,10 @@ type Sort struct {
 	Input Node
 	Keys  []logical.SortKey
 	Limit int64 // -1: all
+	// Ordered says that the scan at the bottom of Input, below filters and
+	// projections only, requests an order that implies Keys: rows pass through
+	// unless storage declines the order when the scan opens.
+	Ordered bool
 }
 
 // Limit skips and stops.
@@ -110,6 +114,9 @@ type Limit struct {
 	Input  Node
 	Offset int64
 	Count  int64 // -1: no limit
+	// OffsetExpr and CountExpr, where not nil, give the numbers at run time
+	// (a subquery, a volatile call).
+	OffsetExpr, CountExpr scalar.Expr
 }
 
 // Distinct drops repeated rows, or with On all but the first per value.
