@@ -1,0 +1,156 @@
+// Package server puts a data directory, an engine and the wire together, for
+// the verbs that serve one.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+	"time"
+
+	"tsdb/cmd/tsdb/internal/config"
+	"tsdb/colstore"
+	"tsdb/exec/session"
+	"tsdb/pgwire"
+)
+
+// Superuser is the role and database that every data directory has.
+const Superuser = "tsdb"
+
+// Config says what to open and where to listen.
+type Config struct {
+	Data            string
+	Listen          string // host:port
+	AnyPort         bool   // take a free port if the one of Listen is taken
+	Memory          config.Size
+	PasswordFile    string
+	MaxConnections  int
+	RequirePassword bool          // also on loopback
+	Grace           time.Duration // for running statements at shutdown
+	Logger          *slog.Logger
+	Version         string
+}
+
+// Server is an open data directory with an engine and a wire server.
+type Server struct {
+	Engine *session.Engine
+	Wire   *pgwire.Server
+	cfg    Config
+	store  *colstore.Store
+	ln     net.Listener
+	served chan error // what Serve returned
+}
+
+// Open opens the data directory; no network is involved yet.
+func Open(cfg Config) (*Server, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Memory == 0 {
+		cfg.Memory = config.DefaultMemory()
+	}
+	if err := config.CheckMemory(cfg.Memory); err != nil {
+		return nil, err
+	}
+	// Half for what is written and cached, a quarter for one query; the rest is room for the others.
+	memory := int64(cfg.Memory)
+	store, err := colstore.Open(cfg.Data, colstore.Options{Memory: memory / 2, Logger: cfg.Logger})
+	if err != nil {
+		return nil, openError(cfg.Data, err)
+	}
+	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: memory / 4, Version: cfg.Version})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("loading the catalog of %s: %w", cfg.Data, err), store.Close())
+	}
+	wire := pgwire.New(engine, pgwire.Options{Logger: cfg.Logger, MaxConnections: cfg.MaxConnections,
+		RequirePassword: cfg.RequirePassword})
+	return &Server{Engine: engine, Wire: wire, cfg: cfg, store: store, served: make(chan error, 1)}, nil
+}
+
+// ErrInUse is wrapped by Open's error when another process has the data directory open.
+var ErrInUse = errors.New("is in use by another tsdb process")
+
+func openError(dir string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) {
+		return fmt.Errorf("data directory %s %w; stop that one, or choose another directory with --data", dir, ErrInUse)
+	}
+	return fmt.Errorf("opening data directory %s: %w", dir, err)
+}
+
+// Listen prepares the listener: passwords first, then the address.
+func (s *Server) Listen() error {
+	if s.cfg.PasswordFile != "" && !s.Engine.HasPasswords() {
+		password, err := config.Password(s.cfg.PasswordFile)
+		if err != nil {
+			return err
+		}
+		if err := s.Engine.SetPassword(Superuser, password); err != nil {
+			return fmt.Errorf("setting the password of role %s: %w", Superuser, err)
+		}
+	}
+	local, err := config.IsLoopback(s.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	if (!local || s.cfg.RequirePassword) && !s.Engine.HasPasswords() {
+		return s.needPassword()
+	}
+	s.ln, err = net.Listen("tcp", s.cfg.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		if !s.cfg.AnyPort {
+			return fmt.Errorf("cannot listen on %s: the address is in use; stop what listens there, or choose another one with --listen",
+				s.cfg.Listen)
+		}
+		host, _, _ := net.SplitHostPort(s.cfg.Listen)
+		s.ln, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", s.cfg.Listen, err)
+	}
+	return nil
+}
+
+func (s *Server) needPassword() error {
+	return fmt.Errorf(`refusing to listen on %s: clients there must prove a password, and no superuser has one
+Set one in either way:
+  tsdb serve --password-file FILE ...      the first line of FILE becomes the password of role %s
+  tsdb sql --data %s -c "ALTER ROLE %s PASSWORD '...'"`, s.cfg.Listen, Superuser, s.cfg.Data, Superuser)
+}
+
+// Addr returns the address that Listen got.
+func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// Start serves the listener in the background.
+func (s *Server) Start() {
+	go func() { s.served <- s.Wire.Serve(s.ln) }()
+}
+
+// Wait returns when ctx is done (nil) or serving ended by itself.
+func (s *Server) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.served:
+		return err
+	}
+}
+
+// Dial connects to the engine within the process.
+func (s *Server) Dial(context.Context) (net.Conn, error) {
+	client, srv := net.Pipe()
+	go s.Wire.ServeConn(srv)
+	return client, nil
+}
+
+// Close drains the sessions and closes the data directory.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Grace)
+	defer cancel()
+	if err := s.Wire.Shutdown(ctx); err != nil {
+		s.cfg.Logger.Warn("running statements were cancelled", "grace", s.cfg.Grace)
+	}
+	return errors.Join(s.Engine.Close(), s.store.Close())
+}
