@@ -31,7 +31,7 @@ weather that is part of this binary, and run a few queries that show what tsdb
 is for. Then go on serving, for psql or any other client, until Ctrl-C.
 
 The weather is NOAA's hourly normals for Seattle-Tacoma International Airport,
-as packaged by vega-datasets (BSD-3-Clause).`,
+in the public domain, as packaged by vega-datasets (BSD-3-Clause).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), cfg, exit, os.Stdout) },
 	}

@@ -1,0 +1,53 @@
+# What there is to do with tsdb's sources; "make help" lists it.
+# The plain go commands work too: GOEXPERIMENT=simd only makes the kernels faster.
+
+export GOEXPERIMENT ?= simd
+GO       ?= go
+FUZZTIME ?= 20s
+RACE     := ./colstore/... ./exec/... ./pgwire/... ./sql/...
+TOOL     := GOEXPERIMENT= $(GO) tool -modfile=.ci/tools/go.mod
+
+.PHONY: help build demo test race oracle lint bench fuzz clean first-build
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+build: first-build ## build ./tsdb
+	$(GO) build -o tsdb ./cmd/tsdb
+
+demo: first-build ## load real data, run the tour, go on serving
+	$(GO) run ./cmd/tsdb demo
+
+first-build:
+	@echo "The first build compiles PostgreSQL's grammar, which is C code: about 2 minutes on two cores. Later builds take seconds."
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run the tests of concurrent packages under the race detector
+	$(GO) test -race -short $(RACE)
+
+oracle: ## compare answers with a PostgreSQL 15 that the tests start themselves
+	TSDB_ORACLE=1 $(GO) test -count=1 -timeout 20m ./tests/oracle ./tests/slt
+
+lint: ## format, vet, staticcheck, dead code, go.mod, layers
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "not formatted:"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	@out=$$($(TOOL) deadcode -test ./...) || exit 1; test -z "$$out" || { echo "not reachable from any main or test:"; echo "$$out"; exit 1; }
+	$(GO) mod tidy -diff
+	$(GO) test -count=1 ./tests/arch
+
+bench: ## measure against PostgreSQL 15 on this machine; prints ratios
+	TSDB_BENCH=1 $(GO) test -count=1 -v -timeout 30m ./bench
+
+fuzz: ## run every fuzz target for FUZZTIME (20s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/p' "$$file"); do \
+	    echo "== $$(dirname "$$file") $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	  done; \
+	done
+
+clean: ## remove the binary and the demo's data
+	rm -rf tsdb tsdb-demo bench/out
