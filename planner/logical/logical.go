@@ -36,9 +36,11 @@ type Scan struct {
 	Table *catalog.Table
 	Alias string
 	Cols  []int
-	// Filters are conjuncts over the scan's output that were pushed down; rows
-	// are filtered by them exactly.
+	// Filters are conjuncts over Cols that were pushed down; rows are filtered
+	// by them exactly.
 	Filters []scalar.Expr
+	// Output keeps only these of Cols, after the filters; nil: all.
+	Output []int
 }
 
 // Virtual reads a relation of pg_catalog or information_schema.
@@ -165,7 +167,14 @@ func (n *Scan) Columns() []Column {
 		col := &n.Table.Columns[c]
 		out[i] = Column{Name: col.Name, Type: col.Type, Table: n.Table.OID, AttNum: col.AttNum}
 	}
-	return out
+	if n.Output == nil {
+		return out
+	}
+	kept := make([]Column, len(n.Output))
+	for i, c := range n.Output {
+		kept[i] = out[c]
+	}
+	return kept
 }
 
 // Columns implements Node.

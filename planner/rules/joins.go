@@ -1,0 +1,199 @@
+package rules
+
+import (
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/types"
+)
+
+// semiJoins turns `x IN (SELECT ...)` as a condition of its own, where the
+// subquery does not depend on the row, into a semi join.
+func semiJoins(_ *Context, n logical.Node) logical.Node {
+	return bottomUp(n, func(n logical.Node) logical.Node {
+		f, ok := n.(*logical.Filter)
+		if !ok {
+			return n
+		}
+		var rest []scalar.Expr
+		in := f.Input
+		for _, c := range conjuncts(f.Cond) {
+			sub, plan, ok := membership(c)
+			if !ok {
+				rest = append(rest, c)
+				continue
+			}
+			col := plan.Columns()[0]
+			right := &scalar.Column{Index: len(in.Columns()), Typ: col.Type, Name: col.Name}
+			on := &scalar.Call{Fn: sub.Op, Args: []scalar.Expr{sub.Test, right}, Typ: types.T(types.Bool)}
+			in = &logical.Join{Kind: logical.Semi, Left: in, Right: plan, On: on}
+		}
+		return filtered(in, rest)
+	})
+}
+
+// membership recognises an uncorrelated `x = ANY (subquery)` of one column.
+func membership(e scalar.Expr) (*scalar.Subquery, logical.Node, bool) {
+	sub, ok := e.(*scalar.Subquery)
+	if !ok || sub.Kind != scalar.SubAny || len(sub.Outer) > 0 || sub.Op == nil || sub.Op.Name != "=" {
+		return nil, nil, false
+	}
+	plan, ok := sub.Plan.(logical.Node)
+	if !ok || len(plan.Columns()) != 1 || !movable(sub.Test) || planVolatile(plan) {
+		return nil, nil, false
+	}
+	return sub, plan, true
+}
+
+// orderJoins reorders inner joins so that each relation is joined where a
+// condition connects it to those before, instead of by a cross join. Relations
+// otherwise stay in the order of the query.
+func orderJoins(_ *Context, n logical.Node) logical.Node {
+	j, ok := n.(*logical.Join)
+	if !ok || j.Kind != logical.Inner {
+		return mapInputs(n, func(in logical.Node) logical.Node { return orderJoins(nil, in) })
+	}
+	g := &joinGroup{}
+	g.collect(j, 0)
+	for i, r := range g.rels {
+		g.rels[i] = orderJoins(nil, r)
+	}
+	return g.build(j.Columns())
+}
+
+// joinGroup is a tree of inner joins taken apart.
+type joinGroup struct {
+	rels  []logical.Node
+	start []int // first column of each relation in the original row
+	width []int
+	conds []scalar.Expr // over the original row
+}
+
+// collect adds the relations below n, whose first column is at base.
+func (g *joinGroup) collect(n logical.Node, base int) {
+	j, ok := n.(*logical.Join)
+	if !ok || j.Kind != logical.Inner {
+		g.rels = append(g.rels, n)
+		g.start = append(g.start, base)
+		g.width = append(g.width, len(n.Columns()))
+		return
+	}
+	g.collect(j.Left, base)
+	g.collect(j.Right, base+len(j.Left.Columns()))
+	for _, c := range conjuncts(j.On) {
+		g.conds = append(g.conds, shifted(c, base))
+	}
+}
+
+// owner returns the relation of a column of the original row.
+func (g *joinGroup) owner(col int) int {
+	for i := len(g.start) - 1; ; i-- {
+		if col >= g.start[i] && g.width[i] > 0 || i == 0 {
+			return i
+		}
+	}
+}
+
+// build joins the relations again and restores the order of the columns.
+func (g *joinGroup) build(cols []logical.Column) logical.Node {
+	order := g.order()
+	m := make(mapping, len(cols))
+	at := 0
+	for _, r := range order {
+		for i := range g.width[r] {
+			m[g.start[r]+i] = at
+			at++
+		}
+	}
+	joined := make([]bool, len(g.rels))
+	used := make([]bool, len(g.conds))
+	joined[order[0]] = true
+	out := g.rels[order[0]]
+	for _, r := range order[1:] {
+		joined[r] = true
+		var on []scalar.Expr
+		for i, c := range g.conds {
+			if !used[i] && g.covered(c, joined) {
+				used[i] = true
+				on = append(on, m.expr(c))
+			}
+		}
+		out = &logical.Join{Kind: logical.Inner, Left: out, Right: g.rels[r], On: conjunction(on)}
+	}
+	return restored(out, m, cols)
+}
+
+func (g *joinGroup) covered(c scalar.Expr, joined []bool) bool {
+	ok := true
+	columnsOf(c, func(i int) { ok = ok && joined[g.owner(i)] })
+	return ok
+}
+
+// order picks the next relation that an equality connects to those picked so
+// far, the first one left if there is none.
+func (g *joinGroup) order() []int {
+	picked := make([]bool, len(g.rels))
+	picked[0] = true
+	order := []int{0}
+	for len(order) < len(g.rels) {
+		next := -1
+		for r := range g.rels {
+			if picked[r] {
+				continue
+			}
+			if next < 0 {
+				next = r
+			}
+			if g.connected(r, picked) {
+				next = r
+				break
+			}
+		}
+		picked[next] = true
+		order = append(order, next)
+	}
+	return order
+}
+
+// connected reports whether an equality joins r to picked relations.
+func (g *joinGroup) connected(r int, picked []bool) bool {
+	for _, c := range g.conds {
+		call, ok := c.(*scalar.Call)
+		if !ok || call.Fn.Name != "=" || len(call.Args) != 2 {
+			continue
+		}
+		own, other, foreign := false, false, false
+		columnsOf(c, func(i int) {
+			switch o := g.owner(i); {
+			case o == r:
+				own = true
+			case picked[o]:
+				other = true
+			default:
+				foreign = true
+			}
+		})
+		if own && other && !foreign {
+			return true
+		}
+	}
+	return false
+}
+
+// distinctToAggregate turns DISTINCT over all columns into a grouping, which
+// several workers can share.
+func distinctToAggregate(_ *Context, n logical.Node) logical.Node {
+	return bottomUp(n, func(n logical.Node) logical.Node {
+		d, ok := n.(*logical.DistinctRows)
+		if !ok || d.On != nil || len(d.Input.Columns()) == 0 {
+			return n
+		}
+		if _, sorted := d.Input.(*logical.Sort); sorted {
+			return n
+		}
+		out := &logical.Aggregate{Input: d.Input, Cols: d.Columns()}
+		for i, c := range out.Cols {
+			out.Keys = append(out.Keys, &scalar.Column{Index: i, Typ: c.Type, Name: c.Name})
+		}
+		return out
+	})
+}

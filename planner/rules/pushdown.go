@@ -1,0 +1,267 @@
+package rules
+
+import (
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/functions"
+)
+
+// pushFilters moves conditions towards the scans: through projections, sorts,
+// groupings (conditions on keys), set operations and into the sides of joins.
+// An equality over a cross join becomes its join condition, and a left join
+// whose right side must not be NULL becomes an inner join.
+func pushFilters(_ *Context, n logical.Node) logical.Node { return push(n, nil) }
+
+// push returns n with conds, which are over its output, applied as low as they can be.
+func push(n logical.Node, conds []scalar.Expr) logical.Node {
+	switch n := n.(type) {
+	case *logical.Filter:
+		return push(n.Input, append(conjuncts(n.Cond), conds...))
+	case *logical.Scan:
+		return pushScan(n, conds)
+	case *logical.Project:
+		down, up := split(conds, func(c scalar.Expr) bool { return inlinable(c, n.Exprs) })
+		for i, c := range down {
+			down[i] = substituted(c, n.Exprs)
+		}
+		p := *n
+		p.Input = push(n.Input, down)
+		return filtered(&p, up)
+	case *logical.Aggregate:
+		down, up := split(conds, func(c scalar.Expr) bool {
+			return within(c, 0, len(n.Keys)) && inlinable(c, n.Keys)
+		})
+		for i, c := range down {
+			down[i] = substituted(c, n.Keys)
+		}
+		a := *n
+		a.Input = push(n.Input, down)
+		return filtered(&a, up)
+	case *logical.Sort:
+		down, up := split(conds, movable)
+		s := *n
+		s.Input = push(n.Input, down)
+		return filtered(&s, up)
+	case *logical.DistinctRows:
+		down, up := split(conds, func(c scalar.Expr) bool { return n.On == nil && movable(c) })
+		d := *n
+		d.Input = push(n.Input, down)
+		return filtered(&d, up)
+	case *logical.SetOp:
+		down, up := split(conds, movable)
+		s := *n
+		s.Left, s.Right = push(n.Left, down), push(n.Right, down)
+		return filtered(&s, up)
+	case *logical.Join:
+		return pushJoin(n, conds)
+	}
+	return filtered(mapInputs(n, func(in logical.Node) logical.Node { return push(in, nil) }), conds)
+}
+
+func split(list []scalar.Expr, f func(scalar.Expr) bool) (yes, no []scalar.Expr) {
+	for _, e := range list {
+		if f(e) {
+			yes = append(yes, e)
+		} else {
+			no = append(no, e)
+		}
+	}
+	return yes, no
+}
+
+func pushScan(n *logical.Scan, conds []scalar.Expr) logical.Node {
+	down, up := split(conds, movable)
+	s := *n
+	if n.Output != nil {
+		for i, c := range down {
+			down[i] = remapped(c, func(i int) int { return n.Output[i] })
+		}
+	}
+	s.Filters = append(append([]scalar.Expr(nil), n.Filters...), down...)
+	return filtered(&s, up)
+}
+
+// inlinable reports whether c may be computed over the inputs of exprs instead
+// of their results.
+func inlinable(c scalar.Expr, exprs []scalar.Expr) bool {
+	if isVolatile(c) {
+		return false
+	}
+	ok := true
+	columnsOf(c, func(i int) { ok = ok && movable(exprs[i]) })
+	return ok
+}
+
+// joinSides collects where the conditions of a join go.
+type joinSides struct {
+	nl, nr                int // columns of the sides
+	left, right, on, over []scalar.Expr
+}
+
+func (s *joinSides) isLeft(c scalar.Expr) bool  { return within(c, 0, s.nl) }
+func (s *joinSides) isRight(c scalar.Expr) bool { return within(c, s.nl, s.nl+s.nr) }
+
+func pushJoin(n *logical.Join, conds []scalar.Expr) logical.Node {
+	s := &joinSides{nl: len(n.Left.Columns()), nr: len(n.Right.Columns())}
+	kind := n.Kind
+	if kind == logical.Left {
+		for _, c := range conds {
+			if rejectsNulls(c, s.nl, s.nl+s.nr) {
+				kind = logical.Inner
+				break
+			}
+		}
+	}
+	for _, c := range conjuncts(n.On) {
+		s.joinCondition(kind, c)
+	}
+	for _, c := range conds {
+		s.condition(kind, c)
+	}
+	s.transfer(kind)
+	for i, c := range s.right {
+		s.right[i] = shifted(c, -s.nl)
+	}
+	j := &logical.Join{Kind: kind, Left: push(n.Left, s.left), Right: push(n.Right, s.right), On: conjunction(s.on)}
+	return filtered(j, s.over)
+}
+
+// joinCondition places a conjunct of ON.
+func (s *joinSides) joinCondition(kind logical.JoinKind, c scalar.Expr) {
+	preserved := kind == logical.Left || kind == logical.Anti // left rows stay when ON fails
+	switch {
+	case isVolatile(c):
+		s.on = append(s.on, c)
+	case s.isRight(c):
+		s.right = append(s.right, c)
+	case s.isLeft(c) && !preserved:
+		s.left = append(s.left, c)
+	default:
+		s.on = append(s.on, c)
+	}
+}
+
+// condition places a conjunct from above the join.
+func (s *joinSides) condition(kind logical.JoinKind, c scalar.Expr) {
+	switch {
+	case isVolatile(c):
+		s.over = append(s.over, c)
+	case s.isLeft(c):
+		s.left = append(s.left, c)
+	case kind != logical.Inner:
+		s.over = append(s.over, c)
+	case s.isRight(c):
+		s.right = append(s.right, c)
+	case s.readsBoth(c):
+		s.on = append(s.on, c)
+	default:
+		s.over = append(s.over, c)
+	}
+}
+
+func (s *joinSides) readsBoth(c scalar.Expr) bool {
+	l, r := false, false
+	columnsOf(c, func(i int) {
+		l = l || i < s.nl
+		r = r || i >= s.nl
+	})
+	return l && r
+}
+
+// transfer copies conditions on one side of an equality of columns to the other.
+func (s *joinSides) transfer(kind logical.JoinKind) {
+	if kind == logical.Anti {
+		return
+	}
+	for _, c := range s.on {
+		l, r, ok := equalColumns(c)
+		if !ok || l.Typ != r.Typ {
+			continue
+		}
+		if l.Index >= s.nl {
+			l, r = r, l
+		}
+		if l.Index >= s.nl || r.Index < s.nl {
+			continue
+		}
+		fromLeft, fromRight := onlyColumn(s.left, l.Index), onlyColumn(s.right, r.Index)
+		for _, e := range fromLeft {
+			s.right = append(s.right, remapped(e, func(int) int { return r.Index }))
+		}
+		if kind != logical.Left {
+			for _, e := range fromRight {
+				s.left = append(s.left, remapped(e, func(int) int { return l.Index }))
+			}
+		}
+	}
+}
+
+// onlyColumn returns the conditions that read this column alone.
+func onlyColumn(list []scalar.Expr, index int) []scalar.Expr {
+	var out []scalar.Expr
+	for _, e := range list {
+		if within(e, index, index+1) && movable(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// equalColumns returns the columns of `column = column`.
+func equalColumns(e scalar.Expr) (l, r *scalar.Column, ok bool) {
+	c, isCall := e.(*scalar.Call)
+	if !isCall || !c.Fn.Operator || c.Fn.Name != "=" || len(c.Args) != 2 {
+		return nil, nil, false
+	}
+	l, ok = c.Args[0].(*scalar.Column)
+	if !ok {
+		return nil, nil, false
+	}
+	r, ok = c.Args[1].(*scalar.Column)
+	return l, r, ok
+}
+
+// rejectsNulls reports whether a condition cannot be true when all columns
+// lo..hi-1 are NULL.
+func rejectsNulls(e scalar.Expr, lo, hi int) bool {
+	switch e := e.(type) {
+	case *scalar.Logic:
+		for _, a := range e.Args {
+			if rejectsNulls(a, lo, hi) != e.Or {
+				return !e.Or
+			}
+		}
+		return e.Or
+	case *scalar.IsNull:
+		return e.Negate && nullWith(e.Arg, lo, hi)
+	case *scalar.BoolTest:
+		return !e.Negate && e.Value != scalar.TestUnknown && nullWith(e.Arg, lo, hi)
+	}
+	return nullWith(e, lo, hi)
+}
+
+// nullWith reports whether e is NULL when all columns lo..hi-1 are.
+func nullWith(e scalar.Expr, lo, hi int) bool {
+	switch e := e.(type) {
+	case *scalar.Column:
+		return e.Index >= lo && e.Index < hi
+	case *scalar.Const:
+		return e.Value.IsNull(0)
+	case *scalar.Call:
+		if e.Fn.NotStrict || e.Fn.Volatility == functions.Volatile {
+			return false
+		}
+		for _, a := range e.Args {
+			if nullWith(a, lo, hi) {
+				return true
+			}
+		}
+	case *scalar.Cast:
+		return nullWith(e.Arg, lo, hi)
+	case *scalar.Not:
+		return nullWith(e.Arg, lo, hi)
+	case *scalar.InList:
+		return nullWith(e.Arg, lo, hi)
+	}
+	return false
+}

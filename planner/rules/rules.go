@@ -1,0 +1,70 @@
+// Package rules rewrites logical plans: an ordered list of small named
+// functions, each from a tree to an equivalent one.
+//
+// A rule never changes its argument: it returns new nodes where something
+// changes. It does not choose how anything runs; that is planner/build. Every
+// rule may be left out without changing an answer, except "parameters".
+package rules
+
+import (
+	"tsdb/colstore/vector"
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/functions"
+)
+
+// Context is what rules may use besides the tree.
+type Context struct {
+	Ctx    *functions.Ctx
+	Params []*vector.Vector // values of $1, $2, ...: one row each
+}
+
+// Rule is one rewrite.
+type Rule struct {
+	Name  string
+	Apply func(*Context, logical.Node) logical.Node
+}
+
+// All returns the rules in the order in which they run.
+func All() []Rule {
+	return []Rule{
+		{"parameters", substituteParams},
+		{"fold constants", foldConstants},
+		{"semi joins", semiJoins},
+		{"push filters", pushFilters},
+		{"join order", orderJoins},
+		{"constant filters", constantFilters},
+		{"distinct to aggregate", distinctToAggregate},
+		{"prune columns", pruneColumns},
+		{"subqueries", rewriteSubqueries},
+	}
+}
+
+// Rewrite applies all rules.
+func Rewrite(c *Context, n logical.Node) logical.Node {
+	for _, r := range All() {
+		n = r.Apply(c, n)
+	}
+	return n
+}
+
+// rewriteSubqueries applies all rules to the plans inside expressions.
+func rewriteSubqueries(c *Context, n logical.Node) logical.Node {
+	return bottomUp(n, func(n logical.Node) logical.Node {
+		return mapExprs(n, func(e scalar.Expr) scalar.Expr {
+			return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
+				sub, ok := e.(*scalar.Subquery)
+				if !ok {
+					return e
+				}
+				plan, ok := sub.Plan.(logical.Node)
+				if !ok {
+					return e
+				}
+				s := *sub
+				s.Plan = Rewrite(c, plan)
+				return &s
+			})
+		})
+	})
+}
