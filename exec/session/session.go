@@ -2,17 +2,36 @@
 // prepared statements, portals, COPY, DDL.
 //
 // pgwire drives it: bytes in and out are pgwire's, everything a statement does
-// is here.
+// is here. The Engine is what sessions share: the store, the published catalog
+// snapshot, the caches of parsed and bound statements, and the registry that
+// cancel requests look into.
+//
+// # Life of a statement
+//
+//	text ─ sql.Parse (cached) ─ planner.Bind (cached by text, catalog and settings)
+//	     ─ view: catalog and storage snapshot of one instant
+//	     ─ planner.Plan ─ exec.Build ─ Result.Rows, or Tx.Append for INSERT
+//
+// DDL works on a snapshot of the catalog that belongs to the transaction and
+// holds the engine's DDL lock until the end; COMMIT publishes it under the
+// store's commit lock, so catalog and storage change at one instant.
+//
+// # Invariants
+//
+// One goroutine at a time is inside a session; Engine.Cancel and Engine.Close
+// only cancel its running statement or wait for it. A view's catalog and
+// storage snapshot are of the same instant. An acknowledged statement is
+// durable unless synchronous_commit is off.
 package session
 
 import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
+	"time"
 
-	"tsdb/colstore"
 	"tsdb/colstore/vector"
-	"tsdb/exec/copyio"
 	"tsdb/planner/logical"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
@@ -21,34 +40,11 @@ import (
 // Options configure an engine.
 type Options struct {
 	Logger      *slog.Logger
-	QueryMemory int64  // budget of one query in bytes; 0: 1 GiB
-	Workers     int    // per parallel operator; 0: number of CPUs
-	Version     string // of the binary, for version()
+	QueryMemory int64            // budget of one query in bytes; 0: 1 GiB
+	Workers     int              // per parallel operator; 0: number of CPUs
+	Version     string           // of the binary, for version()
+	Clock       func() time.Time // nil: time.Now
 }
-
-// Engine is the state that all sessions share: store, catalog, caches, and who is connected.
-type Engine struct{}
-
-// NewEngine loads the catalog from the store, creating it in a new one.
-func NewEngine(store *colstore.Store, o Options) (*Engine, error) { return nil, nil }
-
-// Verifier returns the SCRAM verifier of a role; ok is false if the role does not exist or may not log in.
-func (e *Engine) Verifier(role string) (verifier string, ok bool) { return "", false }
-
-// HasPasswords reports whether a superuser has a password (needed to listen beyond loopback).
-func (e *Engine) HasPasswords() bool { return false }
-
-// SetPassword sets the password of a role (--password-file); durable when it returns.
-func (e *Engine) SetPassword(role, password string) error { return nil }
-
-// Databases returns the names that a client may connect to.
-func (e *Engine) Databases() []string { return nil }
-
-// Cancel cancels the running statement of the session with this key pair, if any.
-func (e *Engine) Cancel(pid int32, secret [4]byte) {}
-
-// Close ends all sessions (57P01) and waits for them.
-func (e *Engine) Close() error { return nil }
 
 // Client is what a session sends to its client outside of results. pgwire implements it.
 type Client interface {
@@ -64,28 +60,49 @@ type Start struct {
 	Client         Client
 }
 
-// NewSession opens a session.
-//
-// Errors: 28000 unknown role, 3D000 unknown database, 22023 and kin for bad settings.
-func (e *Engine) NewSession(st Start) (*Session, error) { return nil, nil }
-
 // Session is one client's state. One goroutine uses it, except Engine.Cancel.
-type Session struct{}
+type Session struct {
+	e        *Engine
+	client   Client // nil: nobody listens to notices
+	user     string // authenticated
+	database string
+	pid      int32
+	secret   [4]byte
+	started  time.Time
+	done     chan struct{} // closed when the engine ends the session
 
-// Close ends the session and rolls back.
-func (s *Session) Close() {}
+	inside sync.Mutex // held while a method runs
 
-// Key returns what BackendKeyData carries.
-func (s *Session) Key() (pid int32, secret [4]byte) { return 0, [4]byte{} }
+	mu     sync.Mutex // guards what other goroutines read or set
+	cancel context.CancelCauseFunc
+	ended  *pgerr.Error // why no more calls are served
+	query  string       // for pg_stat_activity
+	since  time.Time
+	state  string
+	// application is application_name, for other sessions' pg_stat_activity.
+	application string
 
-// Status returns the settings reported at start-up (ParameterStatus), in PostgreSQL's order.
-func (s *Session) Status() [][2]string { return nil }
+	vals        settingValues
+	reset       map[string]string // values that RESET returns to
+	known       map[string]string // reported values as the client has them
+	tctx        types.Context
+	pathNames   []string
+	settingsKey string
 
-// TxStatus returns the state byte of ReadyForQuery: 'I', 'T' or 'E'.
-func (s *Session) TxStatus() byte { return 'I' }
+	tx         *transaction // nil: no statement since the last Sync or commit
+	failedWait bool         // an extended-protocol error waits for Sync
+	stmtTime   int64
 
-// Context returns the text-form settings of now, for encoding results. Read only, valid until the next statement.
-func (s *Session) Context() *types.Context { return nil }
+	prepared map[string]*prepared
+	portals  map[string]*portal
+}
+
+// Describe is the shape of a prepared statement or portal. Cols is nil when no rows come back.
+type Describe struct {
+	Params  []types.OID
+	Cols    []logical.Column
+	Formats []int16 // of a portal: the result formats, expanded per column
+}
 
 // Result receives what a statement yields. pgwire implements it; an error returned from it ends the statement.
 type Result interface {
@@ -106,52 +123,137 @@ type Result interface {
 	CopyOut(binary bool, columns int) (io.WriteCloser, error)
 }
 
-// Simple runs a query string of the simple protocol: all its statements, in one implicit
-// transaction where they do not say otherwise. The error, if any, is *pgerr.Error and already rolled back as PostgreSQL does.
-func (s *Session) Simple(ctx context.Context, query string, r Result) error { return nil }
-
-// Parse prepares a statement ("" is the unnamed one).
-func (s *Session) Parse(ctx context.Context, name, query string, params []types.OID) error {
-	return nil
+// Close ends the session and rolls back.
+func (s *Session) Close() {
+	s.inside.Lock()
+	defer s.inside.Unlock()
+	s.end(pgerr.New(pgerr.ConnectionFailure, "session is closed"))
 }
 
-// Describe is the shape of a prepared statement or portal. Cols is nil when no rows come back.
-type Describe struct {
-	Params  []types.OID
-	Cols    []logical.Column
-	Formats []int16 // of a portal: the result formats, expanded per column
+// end releases everything; s.inside is held.
+func (s *Session) end(why *pgerr.Error) {
+	s.mu.Lock()
+	first := s.ended == nil
+	if first {
+		s.ended = why
+	}
+	s.mu.Unlock()
+	s.rollback()
+	s.prepared, s.portals = map[string]*prepared{}, map[string]*portal{}
+	s.e.remove(s)
 }
 
-// DescribeStatement describes a prepared statement.
-func (s *Session) DescribeStatement(ctx context.Context, name string) (*Describe, error) {
-	return nil, nil
+// Done is closed when the engine ends the session from its side (57P01).
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Key returns what BackendKeyData carries.
+func (s *Session) Key() (pid int32, secret [4]byte) { return s.pid, s.secret }
+
+// Status returns the settings reported at start-up (ParameterStatus), in PostgreSQL's order.
+func (s *Session) Status() [][2]string {
+	out := make([][2]string, 0, len(reportNames))
+	for _, n := range reportNames {
+		v := s.mustValue(n)
+		s.known[n] = v
+		out = append(out, [2]string{parameters[n].name, v})
+	}
+	return out
 }
 
-// Bind makes a portal. Formats follow the protocol's rules (none, one for all, one each); a nil value is NULL.
-func (s *Session) Bind(ctx context.Context, portal, stmt string, formats []int16, values [][]byte, results []int16) error {
-	return nil
+// TxStatus returns the state byte of ReadyForQuery: 'I', 'T' or 'E'.
+func (s *Session) TxStatus() byte {
+	switch {
+	case s.tx == nil || !s.tx.block:
+		return 'I'
+	case s.tx.failed:
+		return 'E'
+	}
+	return 'T'
 }
 
-// DescribePortal describes a portal.
-func (s *Session) DescribePortal(portal string) (*Describe, error) { return nil, nil }
+// Context returns the text-form settings of now, for encoding results. Read only, valid until the next statement.
+func (s *Session) Context() *types.Context { return &s.tctx }
 
-// Execute runs a portal to its end or for maxRows rows (0: all).
-func (s *Session) Execute(ctx context.Context, portal string, maxRows int64, r Result) error {
-	return nil
+// enter serves one call: it excludes Engine.Close and makes the context that
+// cancel requests end. The returned function ends the call.
+func (s *Session) enter(ctx context.Context) (context.Context, func(), error) {
+	s.inside.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != nil {
+		s.inside.Unlock()
+		return nil, nil, s.ended
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.cancel = cancel
+	return ctx, func() {
+		s.mu.Lock()
+		s.cancel = nil
+		s.mu.Unlock()
+		cancel(nil)
+		s.inside.Unlock()
+	}, nil
 }
 
-// CloseStatement drops a prepared statement; unknown names are fine.
-func (s *Session) CloseStatement(name string) {}
+// interrupt ends the running call, if any, with the error.
+func (s *Session) interrupt(why *pgerr.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel(why)
+	}
+}
 
-// ClosePortal drops a portal; unknown names are fine.
-func (s *Session) ClosePortal(name string) {}
+// withTimeout bounds a statement by statement_timeout.
+func (s *Session) withTimeout(ctx context.Context) (context.Context, func()) {
+	ms := s.intValue("statement_timeout")
+	if ms <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := time.AfterFunc(time.Duration(ms)*time.Millisecond, func() {
+		cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to statement timeout"))
+	})
+	return ctx, func() {
+		t.Stop()
+		cancel(nil)
+	}
+}
 
-// Sync ends the implicit transaction of the extended protocol: commits, or rolls back after an error.
-//
-// Errors: what COMMIT may return.
-func (s *Session) Sync(ctx context.Context) error { return nil }
+func (s *Session) notice(n *pgerr.Error) {
+	if s.client == nil || severityRank(n.Severity) < minRank(s.mustValue("client_min_messages")) {
+		return
+	}
+	s.client.Notice(n)
+}
 
-// Fail tells the session that an extended-protocol message failed: the implicit transaction is to be rolled back.
-func (s *Session) Fail() {}
+func (s *Session) warn(code pgerr.Code, format string, args ...any) {
+	s.notice(pgerr.Warning(code, format, args...))
+}
 
-var _ = copyio.Text
+func severityRank(sev pgerr.Severity) int {
+	if sev == pgerr.SevWarning {
+		return 2
+	}
+	return 1
+}
+
+func minRank(level string) int {
+	switch level {
+	case "warning":
+		return 2
+	case "error":
+		return 3
+	}
+	return 1
+}
+
+// setActivity records what pg_stat_activity shows.
+func (s *Session) setActivity(state, query string) {
+	s.mu.Lock()
+	s.state, s.since = state, s.e.now()
+	if query != "" {
+		s.query = query
+	}
+	s.mu.Unlock()
+}

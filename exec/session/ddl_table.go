@@ -1,0 +1,536 @@
+package session
+
+import (
+	"strings"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/planner/bind"
+	"tsdb/rowkey"
+	"tsdb/sql"
+	"tsdb/sql/catalog"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+)
+
+// maxTableColumns is PostgreSQL's limit.
+const maxTableColumns = 1600
+
+// tableBuilder collects what CREATE TABLE says.
+type tableBuilder struct {
+	s    *Session
+	st   *sql.Statement
+	stmt *pg_query.CreateStmt
+	t    *catalog.Table
+	null map[int]bool // columns declared NULL
+	keys []keyClause
+}
+
+// keyClause is a PRIMARY KEY or UNIQUE of the statement.
+type keyClause struct {
+	primary  bool
+	name     string
+	columns  []string
+	location int32
+}
+
+func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
+	if err := refuseTableClauses(n); err != nil {
+		return err
+	}
+	sc, err := s.targetSchema(n.Relation)
+	if err != nil {
+		return err
+	}
+	name := n.Relation.GetRelname()
+	if s.relationExists(sc.OID, name) {
+		e := pgerr.New(pgerr.DuplicateTable, `relation "%s" already exists`, name)
+		if n.IfNotExists {
+			e.Severity = pgerr.SevNotice
+			e.Message += ", skipping"
+			s.notice(e)
+			return nil
+		}
+		return e
+	}
+	b := &tableBuilder{s: s, st: st, stmt: n, null: map[int]bool{},
+		t: &catalog.Table{Schema: sc.OID, Name: name, Owner: s.userOID()}}
+	if err := b.build(); err != nil {
+		return err
+	}
+	if err := s.writeTx().CreateTable(b.t.Storage); err != nil {
+		return err
+	}
+	s.tx.local = s.tx.local.WithTable(b.t)
+	return nil
+}
+
+// refuseTableClauses names the clauses that are out of scope.
+func refuseTableClauses(n *pg_query.CreateStmt) error {
+	switch {
+	case n.Relation.GetRelpersistence() == "t":
+		return pgerr.Unsupported("CREATE TEMPORARY TABLE")
+	case n.Relation.GetRelpersistence() == "u":
+		return pgerr.Unsupported("CREATE UNLOGGED TABLE")
+	case n.Partbound != nil:
+		return pgerr.Unsupported("PARTITION OF")
+	case n.Partspec != nil:
+		return pgerr.Unsupported("PARTITION BY").WithHint("Tables are divided by time on their own: WITH (bucket = '1 day').")
+	case len(n.InhRelations) > 0:
+		return pgerr.Unsupported("INHERITS")
+	case n.OfTypename != nil:
+		return pgerr.Unsupported("CREATE TABLE OF")
+	case n.Tablespacename != "":
+		return pgerr.Unsupported("TABLESPACE")
+	case n.AccessMethod != "" && n.AccessMethod != "heap":
+		return pgerr.New(pgerr.UndefinedObject, `access method "%s" does not exist`, n.AccessMethod).
+			WithHint("Choose where rows live with WITH (layout = 'columnar' | 'row').")
+	case n.Oncommit > pg_query.OnCommitAction_ONCOMMIT_NOOP:
+		return pgerr.New(pgerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+	}
+	return nil
+}
+
+// targetSchema is the schema of an object to be created.
+func (s *Session) targetSchema(rv *pg_query.RangeVar) (*catalog.Schema, error) {
+	if err := s.checkDatabase(rv); err != nil {
+		return nil, err
+	}
+	cat := s.catalog()
+	if rv.GetSchemaname() == "" {
+		sc, ok := s.creationSchema(cat)
+		if !ok {
+			return nil, pgerr.New(pgerr.InvalidSchemaName, "no schema has been selected to create in")
+		}
+		return sc, refuseSystemSchema(sc, rv.GetRelname())
+	}
+	sc, ok := cat.Schema(rv.GetSchemaname())
+	if !ok {
+		return nil, noSchema(rv.GetSchemaname())
+	}
+	return sc, refuseSystemSchema(sc, rv.GetRelname())
+}
+
+func refuseSystemSchema(sc *catalog.Schema, rel string) error {
+	if sc.OID == catalog.PgCatalogOID || sc.OID == catalog.InformationSchemaOID {
+		return pgerr.New(pgerr.InsufficientPrivilege, `permission denied to create "%s.%s"`, sc.Name, rel).
+			WithDetail("System catalog modifications are currently disallowed.")
+	}
+	return nil
+}
+
+func noSchema(name string) error {
+	return pgerr.New(pgerr.InvalidSchemaName, `schema "%s" does not exist`, name)
+}
+
+func (s *Session) checkDatabase(rv *pg_query.RangeVar) error {
+	if c := rv.GetCatalogname(); c != "" && c != s.database {
+		return pgerr.New(pgerr.FeatureNotSupported, `cross-database references are not implemented: "%s.%s.%s"`,
+			c, rv.GetSchemaname(), rv.GetRelname())
+	}
+	return nil
+}
+
+// relationExists reports whether a table or an index of that name exists.
+func (s *Session) relationExists(schema types.OID, name string) bool {
+	cat := s.catalog()
+	if _, ok := cat.Table(schema, name); ok {
+		return true
+	}
+	for _, t := range cat.Tables() {
+		if t.Schema != schema {
+			continue
+		}
+		for i := range t.Constraints {
+			if t.Constraints[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (b *tableBuilder) build() error {
+	for _, el := range b.stmt.TableElts {
+		var err error
+		switch x := el.GetNode().(type) {
+		case *pg_query.Node_ColumnDef:
+			err = b.column(x.ColumnDef)
+		case *pg_query.Node_Constraint:
+			err = b.tableConstraint(x.Constraint)
+		case *pg_query.Node_TableLikeClause:
+			err = pgerr.Unsupported("LIKE in CREATE TABLE")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(b.t.Columns) == 0 {
+		return pgerr.Unsupported("a table without columns")
+	}
+	if len(b.t.Columns) > maxTableColumns {
+		return pgerr.New(pgerr.TooManyColumns, "tables can have at most %d columns", maxTableColumns)
+	}
+	if err := b.assignIDs(); err != nil {
+		return err
+	}
+	for _, primary := range []bool{true, false} {
+		for _, k := range b.keys {
+			if k.primary == primary {
+				if err := b.key(k); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := b.options(); err != nil {
+		return err
+	}
+	b.t.DeriveKeys()
+	return nil
+}
+
+var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
+
+func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
+	name := d.Colname
+	if b.t.ColumnIndex(name) >= 0 {
+		return pgerr.New(pgerr.DuplicateColumn, `column "%s" specified more than once`, name)
+	}
+	for _, sc := range systemColumns {
+		if name == sc {
+			return pgerr.New(pgerr.DuplicateColumn, `column name "%s" conflicts with a system column name`, name)
+		}
+	}
+	typ, err := b.columnType(d)
+	if err != nil {
+		return err
+	}
+	if err := b.collation(d, typ); err != nil {
+		return err
+	}
+	switch {
+	case len(d.Fdwoptions) > 0:
+		return pgerr.Unsupported("column OPTIONS")
+	case d.Compression != "":
+		return pgerr.Unsupported("column COMPRESSION")
+	case d.StorageName != "":
+		return pgerr.Unsupported("column STORAGE")
+	}
+	b.t.Columns = append(b.t.Columns, catalog.Column{AttNum: int16(len(b.t.Columns) + 1), Name: name, Type: typ})
+	for _, c := range d.Constraints {
+		if err := b.columnConstraint(len(b.t.Columns)-1, c.GetConstraint()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *tableBuilder) columnType(d *pg_query.ColumnDef) (types.Type, error) {
+	names := d.TypeName.GetNames()
+	if len(names) == 1 {
+		switch n := names[0].GetString_().GetSval(); n {
+		case "serial", "serial4", "bigserial", "serial8", "smallserial", "serial2":
+			return types.Type{}, pgerr.Unsupported("type %s", n).At(b.st.Position(d.TypeName.Location))
+		}
+	}
+	typ, err := bind.TypeNameIn(b.st, d.TypeName)
+	if err != nil {
+		return typ, err
+	}
+	switch typ.OID {
+	case types.Unknown, types.Void, types.Record, types.Any, types.AnyArray, types.AnyElement, types.AnyNonArray,
+		types.AnyCompatible, types.AnyCompatibleArray:
+		return typ, pgerr.New(pgerr.InvalidTableDefinition, `column "%s" has pseudo-type %s`, d.Colname, types.FormatType(typ))
+	}
+	return typ, nil
+}
+
+func collatable(t types.OID) bool {
+	switch t {
+	case types.Text, types.Varchar, types.BPChar, types.Name, types.TextArray, types.VarcharArray, types.BPCharArray:
+		return true
+	}
+	return false
+}
+
+func (b *tableBuilder) collation(d *pg_query.ColumnDef, typ types.Type) error {
+	if d.CollClause == nil {
+		return nil
+	}
+	pos := b.st.Position(d.CollClause.Location)
+	names := d.CollClause.Collname
+	name := ""
+	if len(names) > 0 {
+		name = names[len(names)-1].GetString_().GetSval()
+	}
+	switch name {
+	case "C", "POSIX", "C.UTF-8", "C.utf8", "ucs_basic", "default":
+	default:
+		return pgerr.New(pgerr.UndefinedObject, `collation "%s" for encoding "UTF8" does not exist`, nameOf(names)).At(pos)
+	}
+	if !collatable(typ.OID) {
+		return pgerr.New(pgerr.DatatypeMismatch, "collations are not supported by type %s", types.FormatType(types.T(typ.OID))).At(pos)
+	}
+	return nil
+}
+
+func (b *tableBuilder) columnConstraint(col int, c *pg_query.Constraint) error {
+	column := &b.t.Columns[col]
+	pos := b.st.Position(c.Location)
+	conflict := pgerr.New(pgerr.SyntaxError, `conflicting NULL/NOT NULL declarations for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+	switch c.Contype {
+	case pg_query.ConstrType_CONSTR_NULL:
+		if column.NotNull {
+			return conflict
+		}
+		b.null[col] = true
+	case pg_query.ConstrType_CONSTR_NOTNULL:
+		if b.null[col] {
+			return conflict
+		}
+		column.NotNull = true
+	case pg_query.ConstrType_CONSTR_DEFAULT:
+		if column.Default != "" {
+			return pgerr.New(pgerr.SyntaxError, `multiple default values specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+		}
+		text, err := b.s.defaultText(b.st, c.RawExpr, column)
+		if err != nil {
+			return err
+		}
+		column.Default = text
+	case pg_query.ConstrType_CONSTR_PRIMARY, pg_query.ConstrType_CONSTR_UNIQUE:
+		return b.addKey(c, []string{column.Name})
+	default:
+		return refuseConstraint(c)
+	}
+	return nil
+}
+
+func (b *tableBuilder) tableConstraint(c *pg_query.Constraint) error {
+	switch c.Contype {
+	case pg_query.ConstrType_CONSTR_PRIMARY, pg_query.ConstrType_CONSTR_UNIQUE:
+		names := make([]string, len(c.Keys))
+		for i, k := range c.Keys {
+			names[i] = k.GetString_().GetSval()
+		}
+		return b.addKey(c, names)
+	}
+	return refuseConstraint(c)
+}
+
+// refuseConstraint names a constraint that is out of scope.
+func refuseConstraint(c *pg_query.Constraint) error {
+	switch c.Contype {
+	case pg_query.ConstrType_CONSTR_CHECK:
+		return pgerr.Unsupported("CHECK constraint")
+	case pg_query.ConstrType_CONSTR_FOREIGN:
+		return pgerr.Unsupported("FOREIGN KEY constraint")
+	case pg_query.ConstrType_CONSTR_EXCLUSION:
+		return pgerr.Unsupported("EXCLUDE constraint")
+	case pg_query.ConstrType_CONSTR_IDENTITY:
+		return pgerr.Unsupported("GENERATED AS IDENTITY")
+	case pg_query.ConstrType_CONSTR_GENERATED:
+		return pgerr.Unsupported("generated column")
+	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_DEFERRED:
+		return pgerr.Unsupported("DEFERRABLE constraint")
+	case pg_query.ConstrType_CONSTR_ATTR_NOT_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_IMMEDIATE:
+		return nil
+	}
+	return pgerr.Unsupported("this constraint")
+}
+
+func (b *tableBuilder) addKey(c *pg_query.Constraint, columns []string) error {
+	switch {
+	case c.Deferrable || c.Initdeferred:
+		return pgerr.Unsupported("DEFERRABLE constraint")
+	case len(c.Including) > 0:
+		return pgerr.Unsupported("INCLUDE in a constraint")
+	case c.NullsNotDistinct:
+		return pgerr.Unsupported("NULLS NOT DISTINCT")
+	case c.Indexname != "":
+		return pgerr.Unsupported("USING INDEX in a constraint")
+	}
+	for _, o := range c.Options {
+		b.s.storageParameterNotice(o.GetDefElem().GetDefname())
+	}
+	k := keyClause{primary: c.Contype == pg_query.ConstrType_CONSTR_PRIMARY, name: c.Conname, columns: columns, location: c.Location}
+	if k.primary {
+		for _, o := range b.keys {
+			if o.primary {
+				return pgerr.New(pgerr.InvalidTableDefinition, `multiple primary keys for table "%s" are not allowed`, b.t.Name).
+					At(b.st.Position(c.Location))
+			}
+		}
+	}
+	b.keys = append(b.keys, k)
+	return nil
+}
+
+func (b *tableBuilder) assignIDs() error {
+	var err error
+	if b.t.OID, err = b.s.e.newOID(); err != nil {
+		return err
+	}
+	if b.t.TypeOID, err = b.s.e.newOID(); err != nil {
+		return err
+	}
+	id, err := b.s.e.store.NewID()
+	if err != nil {
+		return err
+	}
+	b.t.Storage.ID = table.ID(id)
+	for i := range b.t.Columns {
+		c := &b.t.Columns[i]
+		c.ID = table.ColumnID(i + 1)
+		b.t.Storage.Columns = append(b.t.Storage.Columns, table.Column{ID: c.ID, Kind: c.Type.Kind(), Codec: codecOf(c.Type)})
+	}
+	return nil
+}
+
+// codecOf is the ordered spelling of a type's values, CodecNone where a
+// type's order is not that of its stored form.
+func codecOf(t types.Type) rowkey.Codec {
+	switch t.OID {
+	case types.Numeric:
+		return rowkey.CodecNumeric
+	case types.Interval:
+		return rowkey.CodecInterval
+	case types.UUID:
+		return rowkey.CodecFixed
+	case types.Text, types.Varchar, types.Bytea, types.Name:
+		return rowkey.CodecBytes
+	}
+	switch t.Kind() {
+	case vector.Bool:
+		return rowkey.CodecBool
+	case vector.Int16, vector.Int32, vector.Int64:
+		return rowkey.CodecInt
+	case vector.Uint32:
+		return rowkey.CodecUint
+	case vector.Float32, vector.Float64:
+		return rowkey.CodecFloat
+	}
+	return rowkey.CodecNone
+}
+
+// key turns a key clause into a constraint.
+func (b *tableBuilder) key(k keyClause) error {
+	word := "unique"
+	if k.primary {
+		word = "primary key"
+	}
+	con := catalog.Constraint{Primary: k.primary}
+	for _, name := range k.columns {
+		col := b.t.ColumnIndex(name)
+		if col < 0 {
+			return pgerr.New(pgerr.UndefinedColumn, `column "%s" named in key does not exist`, name).At(b.st.Position(k.location))
+		}
+		for _, have := range con.Columns {
+			if have == col {
+				return pgerr.New(pgerr.DuplicateColumn, `column "%s" appears twice in %s constraint`, name, word).At(b.st.Position(k.location))
+			}
+		}
+		if err := keyType(&b.t.Columns[col], b.t.Storage.Columns[col].Codec); err != nil {
+			return err
+		}
+		if k.primary {
+			if b.null[col] {
+				return pgerr.New(pgerr.SyntaxError, `conflicting NULL/NOT NULL declarations for column "%s" of table "%s"`, name, b.t.Name).
+					At(b.st.Position(k.location))
+			}
+			b.t.Columns[col].NotNull = true
+		}
+		con.Columns = append(con.Columns, col)
+	}
+	var err error
+	if con.Name, err = b.constraintName(k); err != nil {
+		return err
+	}
+	if con.OID, err = b.s.e.newOID(); err != nil {
+		return err
+	}
+	if con.IndexOID, err = b.s.e.newOID(); err != nil {
+		return err
+	}
+	if !k.primary {
+		if con.StoreID, err = b.s.e.store.NewID(); err != nil {
+			return err
+		}
+	}
+	b.t.Constraints = append(b.t.Constraints, con)
+	return nil
+}
+
+// keyType refuses a column whose values have no key form.
+func keyType(c *catalog.Column, codec rowkey.Codec) error {
+	if codec != rowkey.CodecNone {
+		return nil
+	}
+	name := types.FormatType(types.T(c.Type.OID))
+	switch c.Type.OID {
+	case types.JSON, types.ACLItem, types.PgNodeTree, types.Xid:
+		return pgerr.New(pgerr.UndefinedObject, `data type %s has no default operator class for access method "btree"`, name).
+			WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+	}
+	return pgerr.Unsupported("a key column of type %s", name)
+}
+
+func (b *tableBuilder) constraintName(k keyClause) (string, error) {
+	if k.name != "" {
+		if b.nameTaken(k.name) {
+			return "", pgerr.New(pgerr.DuplicateTable, `relation "%s" already exists`, k.name)
+		}
+		return k.name, nil
+	}
+	middle, suffix := "", "pkey"
+	if !k.primary {
+		middle, suffix = strings.Join(k.columns, "_"), "key"
+	}
+	for n := 0; ; n++ {
+		end := suffix
+		if n > 0 {
+			end += itoa(int64(n))
+		}
+		if name := objectNameFor(b.t.Name, middle, end); !b.nameTaken(name) {
+			return name, nil
+		}
+	}
+}
+
+func (b *tableBuilder) nameTaken(name string) bool {
+	if name == b.t.Name {
+		return true
+	}
+	for i := range b.t.Constraints {
+		if b.t.Constraints[i].Name == name {
+			return true
+		}
+	}
+	return b.s.relationExists(b.t.Schema, name)
+}
+
+// maxIdentifier is the longest name in bytes.
+const maxIdentifier = 63
+
+// objectNameFor joins the parts with underscores and shortens the longer of
+// the first two until the name fits.
+func objectNameFor(a, b, suffix string) string {
+	over := len(suffix) + 1
+	if b != "" {
+		over++
+	}
+	for len(a)+len(b)+over > maxIdentifier {
+		if len(a) > len(b) {
+			a = cutText(a, len(a)-1)
+		} else {
+			b = cutText(b, len(b)-1)
+		}
+	}
+	if b != "" {
+		a += "_" + b
+	}
+	return a + "_" + suffix
+}

@@ -1,0 +1,131 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/sql/catalog"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+)
+
+// wrap turns any error of a statement into the *pgerr.Error that its client
+// sees; storage's errors get their SQLSTATE here and nowhere else.
+func (s *Session) wrap(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	var pe *pgerr.Error
+	if errors.As(err, &pe) {
+		return pe
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if cause := context.Cause(ctx); errors.As(cause, &pe) {
+			return pe
+		}
+		return userCancel()
+	}
+	var (
+		dup  *table.DuplicateKeyError
+		full *table.DiskFullError
+		fail *table.FailedError
+		bad  *table.CorruptionError
+	)
+	switch {
+	case errors.As(err, &dup):
+		return s.uniqueError(dup)
+	case errors.As(err, &full):
+		return pgerr.New(pgerr.DiskFull, "could not write: no space left for the data directory").
+			WithDetail("%d bytes are free, the server keeps %d.", full.Free, full.Need).
+			WithHint("Check free disk space.").WithCause(err)
+	case errors.As(err, &fail):
+		return pgerr.New(pgerr.IOError, "the store has stopped taking writes after an I/O error: %s", fail.Cause).
+			WithHint("Check the disk and restart the server.").WithCause(err)
+	case errors.As(err, &bad):
+		return pgerr.New(pgerr.DataCorrupted, "corrupted data in %s: %s", bad.What, bad.Why).WithCause(err)
+	case errors.Is(err, table.ErrUnknownTable):
+		return pgerr.New(pgerr.UndefinedTable, "relation was dropped or truncated by a concurrent transaction").WithCause(err)
+	}
+	s.e.o.Logger.Error("statement failed unexpectedly", "error", err)
+	return pgerr.From(err)
+}
+
+func (s *Session) tableByStorage(id table.ID) *catalog.Table {
+	for _, t := range s.catalog().Tables() {
+		if t.Storage.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// uniqueError words a duplicate key as PostgreSQL does.
+func (s *Session) uniqueError(d *table.DuplicateKeyError) *pgerr.Error {
+	t := s.tableByStorage(d.Table)
+	if t == nil {
+		return pgerr.New(pgerr.UniqueViolation, "duplicate key value violates a unique constraint").WithCause(d)
+	}
+	var con *catalog.Constraint
+	for i := range t.Constraints {
+		if c := &t.Constraints[i]; c.Primary && d.Index == 0 || !c.Primary && c.StoreID == d.Index {
+			con = c
+		}
+	}
+	if con == nil {
+		return pgerr.New(pgerr.UniqueViolation, "duplicate key value violates a unique constraint").WithCause(d)
+	}
+	e := pgerr.New(pgerr.UniqueViolation, `duplicate key value violates unique constraint "%s"`, con.Name).WithCause(d)
+	e.Schema, e.Table, e.Constraint = s.schemaName(t.Schema), t.Name, con.Name
+	if d.Batch != nil {
+		names, vals := make([]string, len(con.Columns)), make([]string, len(con.Columns))
+		for i, c := range con.Columns {
+			names[i] = t.Columns[c].Name
+			vals[i] = s.valueText(t.Columns[c].Type, d.Batch.Cols[c], d.Row)
+		}
+		e.Detail = "Key (" + strings.Join(names, ", ") + ")=(" + strings.Join(vals, ", ") + ") already exists."
+	}
+	return e
+}
+
+func (s *Session) schemaName(oid types.OID) string {
+	if sc, ok := s.catalog().SchemaByOID(oid); ok {
+		return sc.Name
+	}
+	return ""
+}
+
+func (s *Session) valueText(t types.Type, v *vector.Vector, i int) string {
+	if v.IsNull(i) {
+		return "null"
+	}
+	return string(types.AppendText(nil, t, v, i&v.Mask(), &s.tctx))
+}
+
+// maxFieldText is the bytes of a value that `Failing row contains` shows.
+const maxFieldText = 64
+
+// nullViolation reports row i of b, whose column col must not be NULL.
+func (s *Session) nullViolation(t *catalog.Table, b *vector.Batch, i, col int) *pgerr.Error {
+	e := pgerr.New(pgerr.NotNullViolation, `null value in column "%s" of relation "%s" violates not-null constraint`,
+		t.Columns[col].Name, t.Name)
+	e.Schema, e.Table, e.Column = s.schemaName(t.Schema), t.Name, t.Columns[col].Name
+	vals := make([]string, len(b.Cols))
+	for c, v := range b.Cols {
+		vals[c] = s.valueText(t.Columns[c].Type, v, i)
+		if len(vals[c]) > maxFieldText {
+			vals[c] = cutText(vals[c], maxFieldText) + "..."
+		}
+	}
+	return e.WithDetail("Failing row contains (%s).", strings.Join(vals, ", "))
+}
+
+// cutText cuts s to at most n bytes without splitting a character.
+func cutText(s string, n int) string {
+	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,49 @@
+package session
+
+import (
+	"context"
+
+	"tsdb/planner"
+	"tsdb/sql/pgerr"
+)
+
+// noParameters refuses $n where the protocol carries no values.
+func noParameters(a *analyzed) error {
+	if len(a.params) > 0 || a.st.NumParams > 0 {
+		return pgerr.New(pgerr.UndefinedParameter, "there is no parameter $1")
+	}
+	return nil
+}
+
+// run executes a planned statement to its end over v, which it closes.
+func (s *Session) run(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
+	switch a.bound.Kind {
+	case planner.Insert:
+		n, err := s.insert(ctx, a.bound, params, v)
+		if err != nil {
+			return "", err
+		}
+		return "INSERT 0 " + itoa(n), nil
+	case planner.Explain:
+		return s.explain(ctx, a, params, v, r)
+	case planner.Select:
+		cur, err := s.open(a.bound, params, v, s.functionCtx(), false)
+		if err != nil {
+			return "", err
+		}
+		defer cur.close()
+		if err := cur.start(ctx); err != nil {
+			return "", err
+		}
+		if err := r.Columns(a.cols); err != nil {
+			return "", err
+		}
+		n, err := cur.fetch(ctx, 0, r.Rows)
+		if err != nil {
+			return "", err
+		}
+		return "SELECT " + itoa(n), nil
+	}
+	v.close()
+	return "", pgerr.Unsupported("this statement")
+}

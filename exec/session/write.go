@@ -1,0 +1,214 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"tsdb/colstore"
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/planner"
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+	"tsdb/sql/types"
+)
+
+// writer adds full rows to one table for one statement.
+type writer struct {
+	s     *Session
+	ctx   context.Context
+	t     *catalog.Table
+	tx    *colstore.Tx
+	mark  int
+	added int64
+	// where, if not nil, says which input line row i of the batch came from.
+	where func(i int) string
+	flat  []*vector.Vector // scratch of constant and dictionary columns
+	out   vector.Batch
+}
+
+// newWriter starts a statement's writes; finish ends them.
+func (s *Session) newWriter(ctx context.Context, t *catalog.Table) *writer {
+	tx := s.writeTx()
+	s.tx.queried = true
+	return &writer{s: s, ctx: ctx, t: t, tx: tx, mark: tx.Savepoint(), flat: make([]*vector.Vector, len(t.Columns))}
+}
+
+// finish undoes the statement's rows if it failed.
+func (w *writer) finish(err error) error {
+	if err != nil {
+		w.tx.RollbackTo(w.mark)
+	}
+	return err
+}
+
+// append adds the rows of b, one column per column of the table, no selection.
+func (w *writer) append(b *vector.Batch) error {
+	if b.N == 0 {
+		return nil
+	}
+	w.out.Cols, w.out.N = w.out.Cols[:0], b.N
+	for i, c := range b.Cols {
+		if c.Const || c.Dict != nil {
+			if w.flat[i] == nil {
+				w.flat[i] = &vector.Vector{}
+			}
+			c = c.Flat(w.flat[i])
+		}
+		w.out.Cols = append(w.out.Cols, c)
+	}
+	if err := w.checkNulls(&w.out); err != nil {
+		return err
+	}
+	n, err := w.tx.Append(w.ctx, w.t.Storage.ID, &w.out)
+	if err != nil {
+		return w.located(err)
+	}
+	w.added += n
+	return nil
+}
+
+// located adds the input line to a duplicate key's error.
+func (w *writer) located(err error) error {
+	var dup *table.DuplicateKeyError
+	if w.where == nil || !errors.As(err, &dup) {
+		return err
+	}
+	e := w.s.uniqueError(dup)
+	if dup.Batch == &w.out {
+		e.Where = w.where(dup.Row)
+	}
+	return e
+}
+
+// checkNulls finds the first row with a NULL in a NOT NULL column.
+func (w *writer) checkNulls(b *vector.Batch) error {
+	row, col := b.N, -1
+	for i := range w.t.Columns {
+		v := b.Cols[i]
+		if !w.t.Columns[i].NotNull || !v.HasNulls() {
+			continue
+		}
+		for r := 0; r < row; r++ {
+			if v.IsNull(r) {
+				row, col = r, i
+				break
+			}
+		}
+	}
+	if col < 0 {
+		return nil
+	}
+	e := w.s.nullViolation(w.t, b, row, col)
+	if w.where != nil {
+		e.Where = w.where(row)
+	}
+	return e
+}
+
+// insert runs a bound INSERT and returns the number of rows added.
+func (s *Session) insert(ctx context.Context, b *planner.Bound, params []planner.ParamValue, v *view) (int64, error) {
+	if err := s.writable("INSERT"); err != nil {
+		v.close()
+		return 0, err
+	}
+	w := s.newWriter(ctx, b.Table)
+	if b.Bulk != nil {
+		defer v.close()
+		return w.added, w.finish(s.insertBulk(ctx, w, b.Bulk, v))
+	}
+	err := w.finish(s.insertQuery(ctx, w, b, params, v))
+	return w.added, err
+}
+
+func (s *Session) insertQuery(ctx context.Context, w *writer, b *planner.Bound, params []planner.ParamValue, v *view) error {
+	cur, err := s.open(b, params, v, s.functionCtx(), false)
+	if err != nil {
+		return err
+	}
+	defer cur.close()
+	if err := cur.start(ctx); err != nil {
+		return err
+	}
+	_, err = cur.fetch(ctx, 0, w.append)
+	return err
+}
+
+func (s *Session) insertBulk(ctx context.Context, w *writer, bulk *planner.BulkInsert, v *view) error {
+	c := s.functionCtx()
+	f, err := s.newFiller(c, v.cat, w.t, bulk.Target)
+	if err != nil {
+		return err
+	}
+	cols := make([]types.Type, len(bulk.Target))
+	for i, t := range bulk.Target {
+		cols[i] = w.t.Columns[t].Type
+	}
+	return bulk.Rows.Read(cols, &c.Context, func(b *vector.Batch) error {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		full, err := f.fill(b)
+		if err != nil {
+			return err
+		}
+		return w.append(full)
+	})
+}
+
+// filler widens rows of some columns to rows of all columns of a table, with
+// defaults or NULL for the others.
+type filler struct {
+	t      *catalog.Table
+	source []int // per column of the table: index in the input, -1: not there
+	exprs  []*defaultValue
+	nulls  []*vector.Vector
+	out    vector.Batch
+}
+
+// newFiller prepares for input columns that stand for the table's columns target.
+func (s *Session) newFiller(c *functions.Ctx, cat *catalog.Snapshot, t *catalog.Table, target []int) (*filler, error) {
+	f := &filler{t: t, source: make([]int, len(t.Columns)), exprs: make([]*defaultValue, len(t.Columns)),
+		nulls: make([]*vector.Vector, len(t.Columns))}
+	for i := range t.Columns {
+		f.source[i] = slices.Index(target, i)
+		if f.source[i] >= 0 {
+			continue
+		}
+		if t.Columns[i].Default == "" {
+			n := vector.New(t.Columns[i].Type.Kind(), 1)
+			n.AppendNull()
+			n.Const = true
+			f.nulls[i] = n
+			continue
+		}
+		d, err := s.compileDefault(c, cat, t, i)
+		if err != nil {
+			return nil, err
+		}
+		f.exprs[i] = d
+	}
+	return f, nil
+}
+
+// fill returns the full rows of b, valid until the next call.
+func (f *filler) fill(b *vector.Batch) (*vector.Batch, error) {
+	f.out.Cols, f.out.N = f.out.Cols[:0], b.N
+	for i := range f.t.Columns {
+		switch {
+		case f.source[i] >= 0:
+			f.out.Cols = append(f.out.Cols, b.Cols[f.source[i]])
+		case f.exprs[i] != nil:
+			v, err := f.exprs[i].values(b.N)
+			if err != nil {
+				return nil, err
+			}
+			f.out.Cols = append(f.out.Cols, v)
+		default:
+			f.nulls[i].N = b.N
+			f.out.Cols = append(f.out.Cols, f.nulls[i])
+		}
+	}
+	return &f.out, nil
+}
