@@ -186,3 +186,5 @@ func arrayOrder(a, b []byte) (int, error) {
 	}
 	return 0, nil
 }
+
+func putOID(dst []byte, t types.OID) { binary.BigEndian.PutUint32(dst, t) }

@@ -173,6 +173,9 @@ func isNaN[T float](x T) bool { return x != x }
 
 func isInf[T float](x T) bool { return math.IsInf(float64(x), 0) }
 
+// decimal is the working form of numeric.
+type decimal = types.Numeric
+
 // fn describes a strict immutable function that cannot fail; chain the setters for others.
 func fn(name string, ret types.OID, k Kernel, args ...types.OID) Overload {
 	return Overload{Name: name, Args: args, Ret: ret, Eval: k}
@@ -189,3 +192,7 @@ func (o Overload) volatile() Overload           { o.Volatility = Volatile; retur
 func (o Overload) takesNulls() Overload         { o.NotStrict = true; return o }
 func (o Overload) variadic() Overload           { o.Variadic = true; return o }
 func (o Overload) doc(sentence string) Overload { o.Doc = sentence; return o }
+
+func outOfRangeName(what string) error {
+	return pgerr.New(pgerr.NumericValueOutOfRange, "%s out of range", what)
+}
