@@ -1,6 +1,8 @@
 package types
 
 import (
+	"strconv"
+
 	"tsdb/colstore/vector"
 	"tsdb/sql/pgerr"
 )
@@ -8,7 +10,54 @@ import (
 // AppendText appends the text form of row i of v, as PostgreSQL's output
 // function of the type prints it. The row is not NULL.
 func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte {
-	panic("written by the types package")
+	p := i & v.Mask()
+	switch t.OID {
+	case Bool:
+		if v.Bool(i) {
+			return append(dst, 't')
+		}
+		return append(dst, 'f')
+	case Int2:
+		return strconv.AppendInt(dst, int64(v.I16[p]), 10)
+	case Int4:
+		return strconv.AppendInt(dst, int64(v.I32[p]), 10)
+	case Int8:
+		return strconv.AppendInt(dst, v.I64[p], 10)
+	case Float4:
+		return AppendFloat(dst, float64(v.F32[p]), 32, orDefault(c).ExtraFloatDigits)
+	case Float8:
+		return AppendFloat(dst, v.F64[p], 64, orDefault(c).ExtraFloatDigits)
+	case Numeric:
+		return AppendNumericText(dst, v.Bytes(i))
+	case Timestamp:
+		return AppendTimestamp(dst, v.I64[p], c)
+	case TimestampTZ:
+		return AppendTimestampTZ(dst, v.I64[p], c)
+	case Date:
+		return AppendDate(dst, v.I32[p], c)
+	case Time:
+		return AppendTime(dst, v.I64[p])
+	case TimeTZ:
+		us, east := DecodeTimeTZ(v.Bytes(i))
+		return appendOffset(AppendTime(dst, us), int(east))
+	case Interval:
+		return AppendInterval(dst, DecodeInterval(v.F16[p]), c)
+	case UUID:
+		return appendUUID(dst, v.F16[p])
+	case Bytea:
+		return appendBytea(dst, v.Bytes(i), c != nil && c.ByteaEscape)
+	case Oid, Xid:
+		return strconv.AppendUint(dst, uint64(v.U32[p]), 10)
+	case Regproc, Regprocedure, Regclass, Regtype, Regnamespace, Regrole:
+		if v.U32[p] == 0 {
+			return append(dst, '-')
+		}
+		return strconv.AppendUint(dst, uint64(v.U32[p]), 10)
+	}
+	if ElemOf(t.OID) != 0 {
+		return appendArrayText(dst, t, v.Bytes(i), c)
+	}
+	return append(dst, v.Bytes(i)...)
 }
 
 // ParseText appends to v the value that s spells, as PostgreSQL's input
@@ -16,55 +65,181 @@ func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte 
 //
 // Errors: *pgerr.Error, 22P02, 22007, 22008, 22003, 22001; v is unchanged then.
 func ParseText(v *vector.Vector, t Type, s []byte, c *Context) error {
-	return pgerr.Unsupported("type %d", t.OID)
+	switch t.OID {
+	case Bool:
+		b, err := ParseBool(s)
+		if err != nil {
+			return err
+		}
+		v.AppendBool(b)
+		return nil
+	case Int2, Int4, Int8:
+		return parseIntText(v, t, s)
+	case Float4, Float8:
+		return parseFloatText(v, t, s)
+	case Timestamp, TimestampTZ, Time:
+		return parseMicrosText(v, t, s, c)
+	case Date:
+		d, err := ParseDate(s, c)
+		if err != nil {
+			return err
+		}
+		v.AppendInt32(d)
+		return nil
+	case Interval, UUID:
+		return parseFixedText(v, t, s, c)
+	case Oid, Xid, Regproc, Regprocedure, Regclass, Regtype, Regnamespace, Regrole:
+		return parseOidText(v, t, s)
+	}
+	return parseBytesText(v, t, s, c)
 }
 
-// AppendBinary appends the binary wire form of row i of v. The row is not NULL.
-func AppendBinary(dst []byte, t Type, v *vector.Vector, i int) []byte {
-	panic("written by the types package")
+func parseIntText(v *vector.Vector, t Type, s []byte) error {
+	width := 64
+	switch t.OID {
+	case Int2:
+		width = 16
+	case Int4:
+		width = 32
+	}
+	n, err := ParseInt(s, width)
+	if err != nil {
+		return err
+	}
+	switch t.OID {
+	case Int2:
+		v.AppendInt16(int16(n))
+	case Int4:
+		v.AppendInt32(int32(n))
+	default:
+		v.AppendInt64(n)
+	}
+	return nil
 }
 
-// ParseBinary appends to v the value whose binary wire form is b.
-//
-// Errors: *pgerr.Error, 22P03; v is unchanged then.
-func ParseBinary(v *vector.Vector, t Type, b []byte) error {
-	return pgerr.Unsupported("type %d", t.OID)
+func parseFloatText(v *vector.Vector, t Type, s []byte) error {
+	if t.OID == Float4 {
+		f, err := ParseFloat(s, 32)
+		if err != nil {
+			return err
+		}
+		v.AppendFloat32(float32(f))
+		return nil
+	}
+	f, err := ParseFloat(s, 64)
+	if err != nil {
+		return err
+	}
+	v.AppendFloat64(f)
+	return nil
 }
 
-// Compare orders row i of a against row j of b, both not NULL and of type t,
-// as the type's btree operator class does. Text orders by bytes.
-func Compare(t Type, a *vector.Vector, i int, b *vector.Vector, j int) int {
-	panic("written by the types package")
+func parseMicrosText(v *vector.Vector, t Type, s []byte, c *Context) (err error) {
+	var us int64
+	switch t.OID {
+	case Timestamp:
+		us, err = ParseTimestamp(s, c, t.Mod)
+	case TimestampTZ:
+		us, err = ParseTimestampTZ(s, c, t.Mod)
+	default:
+		us, err = ParseTime(s, c, t.Mod)
+	}
+	if err != nil {
+		return err
+	}
+	v.AppendInt64(us)
+	return nil
 }
 
-// FormatType returns the SQL spelling as PostgreSQL's format_type gives it,
-// such as "timestamp with time zone" or "numeric(10,2)".
-func FormatType(t Type) string { return "" }
-
-// Info is what pg_type says about a type.
-type Info struct {
-	OID         OID
-	Name        string // typname: int4, _text
-	Len         int16
-	Elem, Array OID // element type of an array; array type over this one
-	Category    byte
-	Preferred   bool
-	Delim       byte
+func parseFixedText(v *vector.Vector, t Type, s []byte, c *Context) error {
+	if t.OID == UUID {
+		u, err := parseUUID(s)
+		if err != nil {
+			return err
+		}
+		v.AppendFixed16(u)
+		return nil
+	}
+	iv, err := ParseInterval(s, c, t.Mod)
+	if err != nil {
+		return err
+	}
+	v.AppendFixed16(iv.Encode())
+	return nil
 }
 
-// Lookup returns the type of an OID.
-func Lookup(oid OID) (*Info, bool) { return nil, false }
+func parseOidText(v *vector.Vector, t Type, s []byte) error {
+	var n uint32
+	var err error
+	switch t.OID {
+	case Oid:
+		n, err = ParseOid(s, "oid")
+	case Xid:
+		n, err = ParseOid(s, "xid")
+	default:
+		n, err = parseReg(t, s)
+	}
+	if err != nil {
+		return err
+	}
+	v.AppendUint32(n)
+	return nil
+}
 
-// ByName returns the type of a typname or SQL spelling in lower case: int4,
-// integer, varchar, timestamptz. ok is false for an unknown one.
-func ByName(name string) (*Info, bool) { return nil, false }
-
-// All returns every type, ordered by OID. The slice is shared: read only.
-func All() []Info { return nil }
-
-// ArrayOf returns the array type over oid, 0 if there is none.
-func ArrayOf(oid OID) OID { return 0 }
-
-// ElemOf returns the element type of an array type (also int2vector,
-// oidvector), 0 if oid is not one.
-func ElemOf(oid OID) OID { return 0 }
+// parseBytesText reads the types of Kind Bytes, building the row in place.
+func parseBytesText(v *vector.Vector, t Type, s []byte, c *Context) error {
+	data := v.Data
+	var err error
+	switch t.OID {
+	case Text, Unknown, Void, PgNodeTree, Varchar, BPChar:
+		if err = CheckUTF8(s); err == nil {
+			s, err = FitText(t, s, false)
+		}
+		if err == nil {
+			data = append(data, s...)
+			for range PadLen(t, s) {
+				data = append(data, ' ')
+			}
+		}
+	case Name:
+		if err = CheckUTF8(s); err == nil {
+			data = append(data, cutName(s)...)
+		}
+	case Char:
+		data = append(data, s[:min(1, len(s))]...)
+	case JSON:
+		if err = CheckUTF8(s); err == nil {
+			if err = ValidateJSON(s); err == nil {
+				data = append(data, s...)
+			}
+		}
+	case JSONB:
+		if err = CheckUTF8(s); err == nil {
+			data, err = AppendJSONB(data, s)
+		}
+	case Bytea:
+		data, err = parseBytea(data, s)
+	case Numeric:
+		data, err = AppendParsedNumeric(data, s, t.Mod)
+	case TimeTZ:
+		var us int64
+		var east int32
+		if us, east, err = ParseTimeTZ(s, c, t.Mod); err == nil {
+			data = AppendTimeTZ(data, us, east)
+		}
+	case Int2Vector, OidVector:
+		data, err = parseVector(data, t, s)
+	default:
+		elem := ElemOf(t.OID)
+		if elem == 0 {
+			return pgerr.New(pgerr.FeatureNotSupported, "cannot accept a value of type %s", FormatType(T(t.OID)))
+		}
+		data, err = parseArray(data, Type{elem, t.Mod}, s, c)
+	}
+	if err != nil {
+		return err
+	}
+	v.Data = data
+	v.FinishBytes()
+	return nil
+}
