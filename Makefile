@@ -45,7 +45,7 @@ fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
 	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/p' "$$file"); do \
 	    echo "== $$(dirname "$$file") $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$(dirname "$$file")" || exit 1; \
 	  done; \
 	done
 

@@ -95,27 +95,29 @@ func (c *conn) serve() {
 func (c *conn) finish() {
 	if r := recover(); r != nil {
 		c.log.Error("session panicked", "remote", c.remote, "panic", r, "stack", string(debug.Stack()))
-		c.fail(fatal(pgerr.InternalError, "internal error; the server's log has the details"))
+		c.guard(func() { c.fail(fatal(pgerr.InternalError, "internal error; the server's log has the details")) })
 	}
 	c.cancel()
 	c.stopWatch()
-	c.closeSession()
+	c.guard(func() {
+		if c.sess != nil {
+			c.sess.Close()
+		}
+	})
 	c.nc.Close()
 	c.in.release()
 	c.out.release()
 	c.log.Debug("connection closed", "remote", c.remote)
 }
 
-// closeSession rolls back. It runs after panics too and may meet a session in any state.
-func (c *conn) closeSession() {
+// guard runs a step of the connection's end, which after a panic may meet any state.
+func (c *conn) guard(f func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.log.Error("closing a session panicked", "remote", c.remote, "panic", r, "stack", string(debug.Stack()))
+			c.log.Error("ending a session panicked", "remote", c.remote, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
-	if c.sess != nil {
-		c.sess.Close()
-	}
+	f()
 }
 
 // fail sends an error that ends the connection.

@@ -10,9 +10,8 @@ import (
 
 // copyState is the COPY ... FROM STDIN of the running statement.
 type copyState struct {
-	in       *copyReader // nil: none
-	gone     bool        // the client left in the middle
-	lostSync bool        // where the next message begins is unknown
+	in     *copyReader // nil: none
+	broken bool        // the client left in the middle, or where the next message begins is unknown
 }
 
 // drain reads what is left of the data after a COPY that succeeded.
@@ -123,7 +122,7 @@ func (r *copyReader) next() error {
 		case 'f':
 			r.err = r.failed(size)
 		default:
-			r.c.copy.lostSync = true
+			r.c.copy.broken = true
 			r.err = fatal(pgerr.ProtocolViolation, "unexpected message type 0x%02X during COPY from stdin", typ)
 		}
 	}
@@ -144,15 +143,13 @@ func (r *copyReader) failed(size int) error {
 
 // broken turns a failed read into the error of the statement; the connection ends with it.
 func (r *copyReader) broken(err error) error {
+	r.c.copy.broken = true
 	switch {
 	case errors.Is(err, errLength):
-		r.c.copy.lostSync = true
 		return fatal(pgerr.ProtocolViolation, "invalid message length")
 	case errors.Is(err, os.ErrDeadlineExceeded) && r.c.srv.draining.Load():
-		r.c.copy.lostSync = true
 		return errShutdown()
 	}
-	r.c.copy.gone = true
 	return fatal(pgerr.ConnectionFailure, "unexpected EOF on client connection with an open transaction").WithCause(err)
 }
 

@@ -81,10 +81,10 @@ func (c *conn) run(statement func() error) error {
 
 // stopped reports a statement's error; false ends the connection.
 func (c *conn) stopped(err error) bool {
-	if c.out.err != nil || c.copy.gone {
+	if c.out.err != nil {
 		return false
 	}
-	if c.copy.lostSync {
+	if c.copy.broken {
 		c.fail(asError(err))
 		return false
 	}

@@ -437,3 +437,32 @@ func TestPipe(t *testing.T) {
 		t.Errorf("Shutdown: %v", err)
 	}
 }
+
+// panicConn panics in its n-th Write.
+type panicConn struct {
+	fuzzConn
+	n int
+}
+
+func (c *panicConn) Write(p []byte) (int, error) {
+	if c.n--; c.n == 0 {
+		panic("as asked")
+	}
+	return c.fuzzConn.Write(p)
+}
+
+// A panic is logged and ends its own connection.
+func TestPanic(t *testing.T) {
+	panics := &panicCounter{}
+	s := New(newEngine(t), Options{Logger: panics.logger()})
+	for n := 1; n <= 2; n++ {
+		panics.message = ""
+		s.ServeConn(&panicConn{fuzzConn{in: slices.Concat(hello(), message('Q', []byte("SELECT 1\x00")))}, n})
+		if !strings.Contains(panics.message, "panicked") || !strings.Contains(panics.message, "as asked") {
+			t.Errorf("panic in write %d is logged as %q", n, panics.message)
+		}
+	}
+	if n := s.sessions.Load(); n != 0 {
+		t.Errorf("%d sessions are left", n)
+	}
+}
