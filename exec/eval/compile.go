@@ -124,7 +124,11 @@ func compileCall(e *scalar.Call) (node, error) {
 		volatile: e.Fn.Volatility == functions.Volatile,
 		fails:    e.Fn.CanFail,
 	}
-	return newCall(e.Fn.Eval, args, e.Typ.Kind(), t), nil
+	in := make([]types.Type, len(e.Args))
+	for i, a := range e.Args {
+		in[i] = a.ResultType()
+	}
+	return newCall(e.Fn.Kernel(in), args, e.Typ.Kind(), t), nil
 }
 
 // columnNode reads a column of the batch.

@@ -73,7 +73,18 @@ type Overload struct {
 	Volatility Volatility
 	CanFail    bool // may raise an error for some input: not evaluated on rows that CASE or AND excludes
 	Eval       Kernel
-	Doc        string // one sentence for docs/sql.md
+	// Bind, if not nil, makes the kernel for the actual argument types, where these
+	// do not follow from Args ("any", polymorphic); Eval is nil then. See Kernel.
+	Bind func(args []types.Type) Kernel
+	Doc  string // one sentence for docs/sql.md
+}
+
+// Kernel returns the kernel for arguments of the given types.
+func (o *Overload) Kernel(args []types.Type) Kernel {
+	if o.Bind != nil {
+		return o.Bind(args)
+	}
+	return o.Eval
 }
 
 // Aggregate is one aggregate signature.
