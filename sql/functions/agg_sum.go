@@ -132,7 +132,7 @@ func (s *bigSum) Result(_ *Ctx, out *vector.Vector, lo, hi int) error {
 			out.AppendNull()
 			continue
 		}
-		s.sum[g].Numeric(&num)
+		s.sum[g].Decimal(&num)
 		if s.avg {
 			count.SetInt64(s.n[g])
 			if err := num.Div(&num, &count); err != nil {

@@ -174,7 +174,7 @@ func isNaN[T float](x T) bool { return x != x }
 func isInf[T float](x T) bool { return math.IsInf(float64(x), 0) }
 
 // decimal is the working form of numeric.
-type decimal = types.Numeric
+type decimal = types.Decimal
 
 // fn describes a strict immutable function that cannot fail; chain the setters for others.
 func fn(name string, ret types.OID, k Kernel, args ...types.OID) Overload {
