@@ -214,7 +214,11 @@ func (l *lexer) quoted(t *token, i int, kind tokenKind) {
 	s := l.src
 	t.kind = kind
 	for {
-		i = stringEnd(s, i, kind == tokEscape)
+		if kind == tokBits {
+			i = bitsEnd(s, i)
+		} else {
+			i = stringEnd(s, i, kind == tokEscape)
+		}
 		if i < 0 {
 			t.kind, t.end = tokBad, len(s)
 			return
@@ -249,8 +253,18 @@ func stringEnd(s string, i int, escapes bool) int {
 	return -1
 }
 
+// bitsEnd is stringEnd for bit strings, in which a doubled quote means nothing.
+func bitsEnd(s string, i int) int {
+	j := strings.IndexByte(s[i:], '\'')
+	if j < 0 {
+		return -1
+	}
+	return i + j + 1
+}
+
 // continuation returns where the content goes on when the string that ended
 // before i continues: white space with at least one line end and another quote.
+// The grammar in use does not allow comments there, as PostgreSQL's does.
 func continuation(s string, i int) int {
 	newline := false
 	for i < len(s) {
@@ -260,11 +274,6 @@ func continuation(s string, i int) int {
 			i++
 		case class[c]&clsSpace != 0:
 			i++
-		case c == '-' && i+1 < len(s) && s[i+1] == '-':
-			i = lineEnd(s, i+2)
-			if newline && i >= len(s) {
-				return -1
-			}
 		case c == '\'' && newline:
 			return i + 1
 		default:
@@ -343,6 +352,16 @@ func digits(s string, i int) int {
 	return i
 }
 
+// group reads digits with single underscores between them.
+func group(s string, i int) (end int, underscores bool) {
+	end = digits(s, i)
+	for end > i && end+1 < len(s) && s[end] == '_' && class[s[end+1]]&clsDigit != 0 {
+		end = digits(s, end+1)
+		underscores = true
+	}
+	return end, underscores
+}
+
 // number reads an integer or numeric constant. Digit groups with underscores
 // and the prefixes 0x, 0o, 0b are tokRadix.
 func (l *lexer) number(t *token) {
@@ -355,28 +374,28 @@ func (l *lexer) number(t *token) {
 			return
 		}
 	}
-	i = digits(s, i)
-	if i < len(s) && s[i] == '_' {
-		l.radix(t)
-		return
-	}
+	i, u1 := group(s, i)
+	u2, u3 := false, false
 	if i < len(s) && s[i] == '.' && !(i+1 < len(s) && s[i+1] == '.') {
 		t.kind = tokNumeric
-		i = digits(s, i+1)
+		i, u2 = group(s, i+1)
 	}
 	if i < len(s) && s[i]|0x20 == 'e' {
 		j := i + 1
 		if j < len(s) && (s[j] == '+' || s[j] == '-') {
 			j++
 		}
-		if k := digits(s, j); k > j {
+		var k int
+		if k, u3 = group(s, j); k > j {
 			t.kind = tokNumeric
 			i = k
 		}
 	}
 	t.end = i
+	if u1 || u2 || u3 {
+		t.kind = tokRadix
+	}
 	if i < len(s) && class[s[i]]&clsIdentStart != 0 {
-		t.kind = tokBad
 		l.radix(t)
 		t.kind = tokBad
 	}
