@@ -5,75 +5,38 @@
 package planner
 
 import (
-	pg_query "github.com/pganalyze/pg_query_go/v6"
-
-	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
+	"tsdb/planner/bind"
 	"tsdb/planner/logical"
 	"tsdb/planner/physical"
 	"tsdb/sql"
-	"tsdb/sql/catalog"
-	"tsdb/sql/functions"
 	"tsdb/sql/types"
 )
 
-// Env is what binding and planning depend on besides the statement.
-type Env struct {
-	Catalog    *catalog.Snapshot
-	SearchPath []types.OID // schemas in order
-	Ctx        *functions.Ctx
-	// Virtual finds a relation of pg_catalog or information_schema; nil if there is none.
-	Virtual func(schema, name string) catalog.VirtualRelation
-	// Stats returns the statistics of a table's storage.
-	Stats   func(id table.ID) table.Stats
-	Pruning bool // tsdb.pruning
-}
-
-// Kind says what a bound statement does.
-type Kind uint8
-
-// Kinds of bound statements. Everything else (DDL, SET, COPY, BEGIN, ...) is
-// for the session, which reads the grammar's tree itself.
-const (
-	Select Kind = iota
-	Insert
-	Explain
-	Utility
+// The bound form of statements is package bind's.
+type (
+	// Env is what binding and planning depend on besides the statement.
+	Env = bind.Env
+	// Kind says what a bound statement does.
+	Kind = bind.Kind
+	// Bound is a statement with names and types resolved.
+	Bound = bind.Bound
+	// BulkInsert is an INSERT whose literal rows are read by the lexer.
+	BulkInsert = bind.BulkInsert
 )
 
-// Bound is a statement with names and types resolved. It can be planned many
-// times, with different parameter values, as long as the catalog is the same.
-type Bound struct {
-	Kind   Kind
-	Root   logical.Node     // Select, Insert: the source rows
-	Params []types.Type     // $1, $2, ...
-	Cols   []logical.Column // result columns, nil if the statement returns no rows
-
-	// Insert: Root yields full rows of Table (all columns, in order, defaults
-	// filled in, cast to the column types). Bulk, if not nil, replaces Root.
-	Table *catalog.Table
-	Bulk  *BulkInsert
-
-	// Explain
-	Inner                           *Bound
-	Analyze, Costs, Timing, Verbose bool
-	Format                          string // text, json, ...
-
-	Utility *pg_query.Node
-}
-
-// BulkInsert is an INSERT whose literal rows are read by the lexer.
-type BulkInsert struct {
-	Rows *sql.BulkValues
-	// Target gives, per column of the VALUES rows, the index of the table's column.
-	Target []int
-	// Defaults gives, per column of the table that Target leaves out, a one-row plan; index
-	// by table column, nil where Target has it.
-	Defaults logical.Node // yields one row with all columns of the table (NULL or default)
-}
+// Kinds of bound statements.
+const (
+	Select  = bind.Select
+	Insert  = bind.Insert
+	Explain = bind.Explain
+	Utility = bind.Utility
+)
 
 // Bind resolves a parsed statement. paramTypes are the types a client declared (0: infer).
-func Bind(env *Env, st *sql.Statement, paramTypes []types.OID) (*Bound, error) { return nil, nil }
+func Bind(env *Env, st *sql.Statement, paramTypes []types.OID) (*Bound, error) {
+	return bind.Bind(env, st, paramTypes)
+}
 
 // Plan makes the physical plan of a bound statement (not Utility); params holds one-row
 // vectors of the bound types.

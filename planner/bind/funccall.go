@@ -1,0 +1,280 @@
+package bind
+
+import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/planner/scalar"
+	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+)
+
+// maxArguments is PostgreSQL's FUNC_MAX_ARGS.
+const maxArguments = 100
+
+// functionName returns the bare name of a function. Functions live in pg_catalog only;
+// shown is the name as errors show it.
+func (b *binder) functionName(n *pg_query.FuncCall) (name, shown string, found bool, err error) {
+	name = lastName(n.Funcname)
+	if len(n.Funcname) == 1 {
+		return name, name, true, nil
+	}
+	schema := stringOf(n.Funcname[len(n.Funcname)-2])
+	if schema == "pg_catalog" {
+		return name, name, true, nil
+	}
+	if _, ok := b.env.Catalog.Schema(schema); !ok {
+		return "", "", false, b.errorAt(n.Location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
+	}
+	return name, dotted(n.Funcname), false, nil
+}
+
+func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) {
+	name, shown, found, err := b.functionName(n)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case n.Over != nil:
+		return nil, b.unsupportedAt(n.Location, "window function call")
+	case n.AggWithinGroup:
+		return nil, b.unsupportedAt(n.Location, "WITHIN GROUP")
+	case n.FuncVariadic:
+		return nil, b.unsupportedAt(n.Location, "VARIADIC")
+	case len(n.Args) > maxArguments:
+		return nil, b.errorAt(n.Location, pgerr.TooManyArguments, "cannot pass more than %d arguments to a function", maxArguments)
+	}
+	if found && functions.Aggregates(name) != nil {
+		return b.aggregate(n, name, c)
+	}
+	args, names, err := b.arguments(n, c)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, b.noFunction(shown, args, n.Location)
+	}
+	if e, err := b.asType1(n, name, args, names); e != nil || err != nil {
+		return e, err
+	}
+	if functions.Functions(name) == nil && functions.SetReturningFunctions(name) != nil {
+		return b.setReturning(n, name, args, names, c)
+	}
+	e, err := b.plainCall(n, name, args, names)
+	if err != nil {
+		return nil, err
+	}
+	return e, b.notAggregate(n, shown)
+}
+
+// notAggregate refuses what only aggregates take.
+func (b *binder) notAggregate(n *pg_query.FuncCall, name string) error {
+	what := ""
+	switch {
+	case n.AggStar:
+		return b.errorAt(n.Location, pgerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate function", name, name)
+	case n.AggDistinct:
+		what = "DISTINCT"
+	case len(n.AggOrder) > 0:
+		what = "ORDER BY"
+	case n.AggFilter != nil:
+		what = "FILTER"
+	default:
+		return nil
+	}
+	return b.errorAt(n.Location, pgerr.WrongObjectType, "%s specified, but %s is not an aggregate function", what, name)
+}
+
+// arguments binds the arguments of a call; names has the named ones, by position.
+func (b *binder) arguments(n *pg_query.FuncCall, c exprCtx) (args []operand, names []string, err error) {
+	for _, a := range n.Args {
+		name := ""
+		if na := a.GetNamedArgExpr(); na != nil {
+			name, a = na.Name, na.Arg
+			for _, other := range names {
+				if other == name {
+					return nil, nil, b.errorAt(na.Location, pgerr.SyntaxError, "argument name \"%s\" used more than once", name)
+				}
+			}
+		} else if names != nil && names[len(names)-1] != "" {
+			return nil, nil, b.errorAt(locate(a), pgerr.SyntaxError, "positional argument cannot follow named argument")
+		}
+		o, err := b.operand(a, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, o)
+		if name != "" || names != nil {
+			for len(names) < len(args)-1 {
+				names = append(names, "")
+			}
+			names = append(names, name)
+		}
+	}
+	return args, names, nil
+}
+
+func typesOf(args []operand) []types.OID {
+	out := make([]types.OID, len(args))
+	for i, a := range args {
+		out[i] = a.expr.ResultType().OID
+	}
+	return out
+}
+
+func (b *binder) noFunction(shown string, args []operand, location int32) error {
+	_, _, err := functions.ResolveFunction(shown, typesOf(args))
+	return b.at(err, location)
+}
+
+// asType1 binds type(x), which is a cast where no function has the name.
+func (b *binder) asType1(n *pg_query.FuncCall, name string, args []operand, names []string) (scalar.Expr, error) {
+	if len(args) != 1 || names != nil || n.AggStar || n.AggDistinct {
+		return nil, nil
+	}
+	info, ok := typeByName(name)
+	if !ok {
+		return nil, nil
+	}
+	if functions.Functions(name) != nil {
+		if _, _, err := functions.ResolveFunction(name, typesOf(args)); err == nil {
+			return nil, nil
+		}
+	}
+	how := conversion{context: functions.CastExplicit, written: true, location: locate(args[0].node)}
+	e, ok, err := b.convert(args[0].expr, types.T(info.OID), how)
+	if !ok {
+		return nil, nil
+	}
+	return e, err
+}
+
+func (b *binder) plainCall(n *pg_query.FuncCall, name string, args []operand, names []string) (scalar.Expr, error) {
+	if names != nil {
+		var err error
+		if args, err = b.orderNamed(n, name, args, names); err != nil {
+			return nil, err
+		}
+	}
+	fn, want, err := functions.ResolveFunction(name, typesOf(args))
+	if err != nil {
+		return nil, b.at(err, n.Location)
+	}
+	return b.call(fn, want, args)
+}
+
+// orderNamed puts named arguments at the positions of the first overload that has the names.
+func (b *binder) orderNamed(n *pg_query.FuncCall, name string, args []operand, names []string) ([]operand, error) {
+	for _, fn := range functions.Functions(name) {
+		if out, ok := placeNamed(fn.ArgNames, len(fn.Args)-fn.Defaults, args, names); ok {
+			return out, nil
+		}
+	}
+	return nil, b.noNamed(n, name, args, names)
+}
+
+// placeNamed reorders named arguments by the parameter names; ok is false if
+// one is missing in front of a given one.
+func placeNamed(params []string, required int, args []operand, names []string) ([]operand, bool) {
+	out := make([]operand, len(params))
+	count := 0
+	for i, a := range args {
+		at := i
+		if names[i] != "" {
+			at = -1
+			for j, p := range params {
+				if p == names[i] {
+					at = j
+				}
+			}
+		}
+		if at < 0 || at >= len(out) || out[at].expr != nil {
+			return nil, false
+		}
+		out[at] = a
+		count = max(count, at+1)
+	}
+	if count != len(args) || count < required {
+		return nil, false
+	}
+	return out[:count], true
+}
+
+func (b *binder) noNamed(n *pg_query.FuncCall, name string, args []operand, names []string) error {
+	s := name + "("
+	for i, a := range args {
+		if i > 0 {
+			s += ", "
+		}
+		if names[i] != "" {
+			s += names[i] + " => "
+		}
+		s += typeText(a.expr.ResultType().OID)
+	}
+	return b.errorAt(n.Location, pgerr.UndefinedFunction, "function %s) does not exist", s).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+// builtin calls a function of the registry without source text.
+func (b *binder) builtin(name string, location int32, args ...scalar.Expr) (scalar.Expr, error) {
+	ops := make([]operand, len(args))
+	for i, a := range args {
+		ops[i].expr = a
+	}
+	fn, want, err := functions.ResolveFunction(name, typesOf(ops))
+	if err != nil {
+		return nil, b.at(err, location)
+	}
+	return b.call(fn, want, ops)
+}
+
+// srfExpr is a set-returning call of a target list; the query joins its rows
+// and puts a column in its place.
+type srfExpr struct {
+	fn       *functions.SetReturning
+	args     []scalar.Expr
+	typ      types.Type
+	location int32
+}
+
+// ResultType implements scalar.Expr.
+func (e *srfExpr) ResultType() types.Type { return e.typ }
+
+func (b *binder) setReturning(n *pg_query.FuncCall, name string, args []operand, names []string, c exprCtx) (scalar.Expr, error) {
+	switch {
+	case names != nil:
+		return nil, b.unsupportedAt(n.Location, "named arguments of a set-returning function")
+	case c.clause == inAggregate:
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls")
+	case c.inArms:
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in CASE")
+	case c.clause != inTarget:
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.clause.place())
+	}
+	fn, list, ts, err := b.resolveSetReturning(n, name, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(ts) != 1 {
+		return nil, b.unsupportedAt(n.Location, "a function that returns several columns in a target list")
+	}
+	e := &srfExpr{fn: fn, args: list, typ: ts[0], location: n.Location}
+	c.scope.srfs = append(c.scope.srfs, e)
+	return e, nil
+}
+
+func (b *binder) resolveSetReturning(n *pg_query.FuncCall, name string, args []operand) (*functions.SetReturning, []scalar.Expr, []types.Type, error) {
+	fn, want, err := functions.ResolveSetReturning(name, typesOf(args))
+	if err != nil {
+		return nil, nil, nil, b.at(err, n.Location)
+	}
+	list := make([]scalar.Expr, len(args))
+	ts := make([]types.Type, len(args))
+	for i, a := range args {
+		if list[i], err = b.asArgument(a.expr, want[i], locateIfUnknown(a)); err != nil {
+			return nil, nil, nil, err
+		}
+		ts[i] = list[i].ResultType()
+	}
+	return fn, list, fn.ResultTypes(ts), nil
+}

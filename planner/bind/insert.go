@@ -1,0 +1,279 @@
+package bind
+
+import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+)
+
+// inserter binds one INSERT.
+type inserter struct {
+	*binder
+	table    *catalog.Table
+	target   []int // table columns that the source fills, in source order
+	explicit bool  // the statement lists them
+	at       []int32
+	defaults map[int]scalar.Expr
+}
+
+func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
+	rv := n.Relation
+	switch {
+	case n.OnConflictClause != nil:
+		return nil, b.unsupportedAt(n.OnConflictClause.Location, "ON CONFLICT")
+	case len(n.ReturningList) > 0:
+		return nil, b.unsupportedAt(locate(n.ReturningList[0]), "RETURNING")
+	case n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE, n.Override == pg_query.OverridingKind_OVERRIDING_SYSTEM_VALUE:
+		return nil, b.unsupportedAt(rv.Location, "OVERRIDING")
+	}
+	s := b.topScope()
+	if err := b.with(n.WithClause, s); err != nil {
+		return nil, err
+	}
+	r, err := b.findRelation(rv)
+	if err != nil {
+		return nil, err
+	}
+	if r.table == nil {
+		return nil, pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rv.Relname)
+	}
+	in := &inserter{binder: b, table: r.table, defaults: map[int]scalar.Expr{}}
+	if err := in.columns(n.Cols); err != nil {
+		return nil, err
+	}
+	out := &Bound{Kind: Insert, Table: r.table}
+	sel := n.SelectStmt.GetSelectStmt()
+	switch {
+	case sel == nil:
+		in.target = nil
+		out.Root, err = in.rows(nil)
+	case b.st.Bulk != nil && len(sel.ValuesLists) > 0:
+		out.Bulk, err = in.bulk(sel)
+	case plainValues(sel):
+		out.Root, err = in.values(sel, s)
+	default:
+		out.Root, err = in.query(sel, s)
+	}
+	return out, err
+}
+
+func plainValues(sel *pg_query.SelectStmt) bool {
+	return len(sel.ValuesLists) > 0 && len(sel.SortClause) == 0 && sel.LimitCount == nil && sel.LimitOffset == nil &&
+		len(sel.LockingClause) == 0 && sel.WithClause == nil
+}
+
+// columns reads the column list, or takes all columns in order.
+func (in *inserter) columns(list []*pg_query.Node) error {
+	if len(list) == 0 {
+		for i := range in.table.Columns {
+			in.target = append(in.target, i)
+		}
+		return nil
+	}
+	in.explicit = true
+	seen := map[int]bool{}
+	for _, n := range list {
+		rt := n.GetResTarget()
+		i := in.table.ColumnIndex(rt.Name)
+		switch {
+		case i < 0:
+			return in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.table.Name)
+		case len(rt.Indirection) > 0:
+			return in.unsupportedAt(rt.Location, "INSERT into an element or field of a column")
+		case seen[i]:
+			return in.errorAt(rt.Location, pgerr.DuplicateColumn, "column \"%s\" specified more than once", rt.Name)
+		}
+		seen[i] = true
+		in.target, in.at = append(in.target, i), append(in.at, rt.Location)
+	}
+	return nil
+}
+
+// fit checks the number of source columns and cuts the target to it.
+func (in *inserter) fit(n int, nodeAt func(int) *pg_query.Node) error {
+	if n > len(in.target) {
+		return in.errorAt(locate(nodeAt(len(in.target))), pgerr.SyntaxError, "INSERT has more expressions than target columns")
+	}
+	if n < len(in.target) {
+		if in.explicit {
+			return in.errorAt(in.at[n], pgerr.SyntaxError, "INSERT has more target columns than expressions")
+		}
+		in.target = in.target[:n]
+	}
+	return nil
+}
+
+// rows makes a Values of full rows from the values of the target columns.
+func (in *inserter) rows(list [][]scalar.Expr) (logical.Node, error) {
+	if list == nil {
+		list = [][]scalar.Expr{nil}
+	}
+	out := &logical.Values{Cols: in.tableColumns(), Rows: make([][]scalar.Expr, len(list))}
+	for i, r := range list {
+		full, err := in.full(r)
+		if err != nil {
+			return nil, err
+		}
+		out.Rows[i] = full
+	}
+	return out, nil
+}
+
+func (in *inserter) tableColumns() []logical.Column {
+	cols := make([]logical.Column, len(in.table.Columns))
+	for i := range in.table.Columns {
+		cols[i] = logical.Column{Name: in.table.Columns[i].Name, Type: in.table.Columns[i].Type}
+	}
+	return cols
+}
+
+// full spreads the values of the target columns over a row of the table.
+func (in *inserter) full(values []scalar.Expr) ([]scalar.Expr, error) {
+	row := make([]scalar.Expr, len(in.table.Columns))
+	for i, e := range values {
+		row[in.target[i]] = e
+	}
+	for i := range row {
+		if row[i] != nil {
+			continue
+		}
+		e, err := in.defaultOf(i)
+		if err != nil {
+			return nil, err
+		}
+		row[i] = e
+	}
+	return row, nil
+}
+
+// defaultOf returns the bound DEFAULT of a column, NULL where it has none.
+func (in *inserter) defaultOf(i int) (scalar.Expr, error) {
+	if e, ok := in.defaults[i]; ok {
+		return e, nil
+	}
+	col := &in.table.Columns[i]
+	var e scalar.Expr = nullConst(col.Type)
+	if col.Default != "" {
+		var err error
+		if e, err = namedExpression(in.env, col.Default, col.Name, col.Type); err != nil {
+			return nil, err
+		}
+	}
+	in.defaults[i] = e
+	return e, nil
+}
+
+func (in *inserter) values(sel *pg_query.SelectStmt, s *scope) (logical.Node, error) {
+	c := exprCtx{scope: s, clause: inValues}
+	first := sel.ValuesLists[0].GetList().GetItems()
+	list := make([][]scalar.Expr, len(sel.ValuesLists))
+	for i, r := range sel.ValuesLists {
+		items := r.GetList().GetItems()
+		if len(items) != len(first) {
+			return nil, in.errorAt(locate(r), pgerr.SyntaxError, "VALUES lists must all be the same length")
+		}
+		if i == 0 {
+			if err := in.fit(len(items), func(k int) *pg_query.Node { return items[k] }); err != nil {
+				return nil, err
+			}
+		}
+		row := make([]scalar.Expr, len(items))
+		for j, n := range items {
+			var err error
+			if row[j], err = in.value(n, in.target[j], c); err != nil {
+				return nil, err
+			}
+		}
+		list[i] = row
+	}
+	return in.rows(list)
+}
+
+// value binds one expression for column i.
+func (in *inserter) value(n *pg_query.Node, i int, c exprCtx) (scalar.Expr, error) {
+	if n.GetSetToDefault() != nil {
+		return in.defaultOf(i)
+	}
+	e, err := in.expr(n, c)
+	if err != nil {
+		return nil, err
+	}
+	loc := locate(n)
+	out, ok, err := in.convert(e, in.table.Columns[i].Type, assignment(loc))
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, in.mismatch(i, e.ResultType(), loc)
+	}
+	if k, ok := in.foldCast(out); ok {
+		return k, nil
+	}
+	return out, nil
+}
+
+func assignment(location int32) conversion {
+	return conversion{context: functions.CastAssignment, location: location}
+}
+
+func (in *inserter) mismatch(i int, have types.Type, location int32) error {
+	col := &in.table.Columns[i]
+	return in.errorAt(location, pgerr.DatatypeMismatch, "column \"%s\" is of type %s but expression is of type %s",
+		col.Name, typeText(col.Type.OID), typeText(have.OID)).
+		WithHint("You will need to rewrite or cast the expression.")
+}
+
+// query binds INSERT ... SELECT.
+func (in *inserter) query(sel *pg_query.SelectStmt, s *scope) (logical.Node, error) {
+	q, err := in.binder.query(sel, s.inner(), queryContext{})
+	if err != nil {
+		return nil, err
+	}
+	if err := in.fit(len(q.node.Columns()), func(k int) *pg_query.Node { return at(q, k) }); err != nil {
+		return nil, err
+	}
+	want := make([]types.Type, len(in.target))
+	for j, i := range in.target {
+		want[j] = in.table.Columns[i].Type
+	}
+	where := func(j int) conversion { return assignment(locate(at(q, j))) }
+	fail := func(j int, have types.Type) error { return in.mismatch(in.target[j], have, where(j).location) }
+	if err := in.convertColumns(q, want, where, fail); err != nil {
+		return nil, err
+	}
+	values := make([]scalar.Expr, len(want))
+	for j, c := range q.node.Columns() {
+		values[j] = &scalar.Column{Index: j, Typ: c.Type, Name: c.Name}
+	}
+	row, err := in.full(values)
+	if err != nil {
+		return nil, err
+	}
+	return &logical.Project{Input: q.node, Exprs: row, Cols: in.tableColumns()}, nil
+}
+
+// bulk binds an INSERT whose rows the lexer reads.
+func (in *inserter) bulk(sel *pg_query.SelectStmt) (*BulkInsert, error) {
+	first := sel.ValuesLists[0].GetList().GetItems()
+	err := in.fit(in.st.Bulk.Columns(), func(k int) *pg_query.Node {
+		if k < len(first) {
+			return first[k]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &BulkInsert{Rows: in.st.Bulk, Target: in.target}
+	row := make([]scalar.Expr, len(in.target))
+	for j, i := range in.target {
+		row[j] = nullConst(in.table.Columns[i].Type)
+	}
+	out.Defaults, err = in.rows([][]scalar.Expr{row})
+	return out, err
+}

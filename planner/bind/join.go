@@ -1,0 +1,199 @@
+package bind
+
+import (
+	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+)
+
+// joinPart binds a JOIN. A right join is a left join of swapped inputs: the
+// row is then right ++ left, while the visible order of columns stays.
+func (b *binder) joinPart(n *pg_query.JoinExpr, s *scope, before *part) (*part, error) {
+	left, err := b.fromItem(n.Larg, s, before)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.fromItem(n.Rarg, s, left)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(left.items, right.items); err != nil {
+		return nil, err
+	}
+	switch {
+	case n.Jointype == pg_query.JoinType_JOIN_FULL:
+		return nil, b.unsupportedAt(joinLocation(n), "FULL JOIN")
+	case n.JoinUsingAlias != nil:
+		return nil, b.unsupportedAt(joinLocation(n), "an alias of JOIN USING")
+	}
+	join := &logical.Join{Kind: logical.Inner, Left: left.node, Right: right.node}
+	shifted, by := right, left.width
+	switch n.Jointype {
+	case pg_query.JoinType_JOIN_LEFT:
+		join.Kind = logical.Left
+	case pg_query.JoinType_JOIN_RIGHT:
+		join.Kind, join.Left, join.Right = logical.Left, right.node, left.node
+		shifted, by = left, right.width
+	}
+	for _, it := range withTop(shifted) {
+		it.shift(by)
+	}
+	out := &part{node: join, width: left.width + right.width}
+	out.top = &item{join: true, alias: n.Alias.GetAliasname()}
+	if err := b.joinCondition(n, join, left, right, out.top, s); err != nil {
+		return nil, err
+	}
+	out.items = append(append([]*item{}, left.items...), right.items...)
+	if n.Alias != nil {
+		if err := renameColumns(out.top, n.Alias, "join expression"); err != nil {
+			return nil, err
+		}
+		out.items = nil
+	}
+	for i, it := range out.items {
+		hidden := *it
+		hidden.colsVisible = false
+		out.items[i] = &hidden
+	}
+	out.top.relVisible, out.top.colsVisible = n.Alias != nil, true
+	out.items = append(out.items, out.top)
+	return out, nil
+}
+
+// withTop lists a part's items, the one that stands for all of it included, each once.
+func withTop(p *part) []*item {
+	for _, it := range p.items {
+		if it == p.top {
+			return p.items
+		}
+	}
+	return append(append([]*item{}, p.items...), p.top)
+}
+
+func joinLocation(n *pg_query.JoinExpr) int32 {
+	if l := locate(n.Rarg); l >= 0 {
+		return l
+	}
+	return locate(n.Quals)
+}
+
+// joinCondition binds ON, USING or NATURAL and fills the columns of the join's item.
+func (b *binder) joinCondition(n *pg_query.JoinExpr, join *logical.Join, left, right *part, top *item, s *scope) error {
+	using := make([]string, 0, len(n.UsingClause))
+	for _, u := range n.UsingClause {
+		using = append(using, stringOf(u))
+	}
+	if n.IsNatural {
+		using = commonNames(left.top, right.top)
+	}
+	usedLeft, usedRight := map[int]bool{}, map[int]bool{}
+	var conds []scalar.Expr
+	for _, name := range using {
+		l, err := usingColumn(left.top, name, "left", usedLeft)
+		if err != nil {
+			return err
+		}
+		r, err := usingColumn(right.top, name, "right", usedRight)
+		if err != nil {
+			return err
+		}
+		merged, cond, err := b.merge(name, l, r, n.Jointype)
+		if err != nil {
+			return err
+		}
+		conds = append(conds, cond)
+		top.cols = append(top.cols, merged)
+	}
+	top.cols = appendUnused(top.cols, left.top.cols, usedLeft)
+	top.cols = appendUnused(top.cols, right.top.cols, usedRight)
+	switch {
+	case len(conds) > 0:
+		join.On = conjunction(conds)
+	case n.Quals != nil:
+		look := &scope{parent: s.parent, run: s.run, ctes: s.ctes, all: s.all}
+		look.items = append(append([]*item{}, left.items...), right.items...)
+		e, err := b.expr(n.Quals, exprCtx{scope: look, clause: inJoin})
+		if err != nil {
+			return err
+		}
+		if join.On, err = b.asBoolean(e, "JOIN/ON", n.Quals); err != nil {
+			return err
+		}
+	case join.Kind == logical.Left:
+		join.On = boolConst(true)
+	}
+	return nil
+}
+
+func commonNames(l, r *item) []string {
+	var out []string
+	for _, c := range l.cols {
+		for _, d := range r.cols {
+			if c.name == d.name {
+				out = append(out, c.name)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func usingColumn(it *item, name, side string, used map[int]bool) (*column, error) {
+	var found *column
+	for i := range it.cols {
+		if it.cols[i].name != name {
+			continue
+		}
+		if found != nil {
+			return nil, pgerr.New(pgerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table", name, side)
+		}
+		found = &it.cols[i]
+		used[i] = true
+	}
+	if found == nil {
+		return nil, pgerr.New(pgerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", name, side)
+	}
+	return found, nil
+}
+
+// merge makes the one column that USING shows for both sides.
+func (b *binder) merge(name string, l, r *column, kind pg_query.JoinType) (column, scalar.Expr, error) {
+	lo, ro := operand{l.use(), nil}, operand{r.use(), nil}
+	cond, err := b.apply("=", lo, ro, -1)
+	if err != nil {
+		return column{}, nil, err
+	}
+	t, err := b.commonType("JOIN/USING", []operand{lo, ro})
+	if err != nil {
+		return column{}, nil, err
+	}
+	pick := l
+	if kind == pg_query.JoinType_JOIN_RIGHT || kind == pg_query.JoinType_JOIN_INNER && l.typ.OID != t.OID && r.typ.OID == t.OID {
+		pick = r
+	}
+	out := *pick
+	out.name = name
+	if pick.typ.OID != t.OID {
+		e, ok, err := b.convert(pick.use(), types.T(t.OID), implicitly(-1))
+		if err != nil {
+			return out, nil, err
+		}
+		if !ok {
+			return out, nil, b.cannotCast(pick.typ.OID, t.OID, -1)
+		}
+		out.expr, out.typ = e, e.ResultType()
+	}
+	return out, cond, nil
+}
+
+func appendUnused(dst, cols []column, used map[int]bool) []column {
+	for i, c := range cols {
+		if !used[i] {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}

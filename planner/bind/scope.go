@@ -1,0 +1,295 @@
+package bind
+
+import (
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/planner/scalar"
+	"tsdb/sql/catalog"
+	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
+)
+
+// scope is one query level: what its FROM clause makes visible, and the
+// aggregates found in its expressions.
+type scope struct {
+	parent *scope    // the enclosing query level as written, for hints
+	run    *run      // the subquery expression that this level belongs to; nil: the statement itself
+	ctes   *cteFrame // WITH names, innermost first
+	items  []*item   // visible now
+	all    []*item   // every relation of FROM so far, for hints
+	aggs   []*aggExpr
+	srfs   []*srfExpr
+}
+
+// run is a subquery expression being bound: its plan reads columns from around
+// it as slots.
+type run struct {
+	around *scope
+	outer  []scalar.Expr // over the row of around, one per slot
+	uses   int           // references so far
+}
+
+// item is one entry of a FROM clause.
+type item struct {
+	alias       string         // as the query calls it; empty: a join without alias
+	schema      string         // schema of a base or virtual relation without alias
+	relation    string         // the relation's own name, if it is one
+	table       *catalog.Table // of a base table
+	cols        []column
+	relVisible  bool // alias.column works
+	colsVisible bool // column works
+	join        bool
+}
+
+// column is a visible column.
+type column struct {
+	name  string
+	typ   types.Type
+	index int         // of the FROM row
+	expr  scalar.Expr // a merged column of USING that is not a plain column; over the FROM row
+}
+
+func (c *column) use() scalar.Expr {
+	if c.expr != nil {
+		return c.expr
+	}
+	return &scalar.Column{Index: c.index, Typ: c.typ, Name: c.name}
+}
+
+// shift moves an item's columns right by n positions of the FROM row.
+func (it *item) shift(n int) {
+	for i := range it.cols {
+		c := &it.cols[i]
+		c.index += n
+		if c.expr != nil {
+			c.expr = shiftExpr(c.expr, n)
+		}
+	}
+}
+
+func shiftExpr(e scalar.Expr, n int) scalar.Expr {
+	return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
+		if c, ok := e.(*scalar.Column); ok {
+			m := *c
+			m.Index += n
+			return &m
+		}
+		return e
+	})
+}
+
+// inner makes the scope of a query in FROM or WITH: it sees what s sees from outside, not s's own FROM.
+func (s *scope) inner() *scope { return &scope{parent: s, run: s.run, ctes: s.ctes} }
+
+// below makes the scope of a subquery expression within s.
+func (s *scope) below() *scope {
+	return &scope{parent: s, run: &run{around: s}, ctes: s.ctes}
+}
+
+// slot returns the expression that reads e, over the row around r, from inside r.
+func (r *run) slot(e scalar.Expr, name string) scalar.Expr {
+	r.uses++
+	for i, o := range r.outer {
+		if sameExpr(o, e) {
+			return &scalar.Slot{Index: i, Typ: o.ResultType(), Name: name}
+		}
+	}
+	r.outer = append(r.outer, e)
+	return &scalar.Slot{Index: len(r.outer) - 1, Typ: e.ResultType(), Name: name}
+}
+
+// columnRef binds a reference to a column.
+func (b *binder) columnRef(n *pg_query.ColumnRef, s *scope) (scalar.Expr, error) {
+	names := make([]string, len(n.Fields))
+	for i, f := range n.Fields {
+		if f.GetAStar() != nil {
+			return nil, b.errorAt(n.Location, pgerr.SyntaxError, "row expansion via \"*\" is not supported here")
+		}
+		names[i] = stringOf(f)
+	}
+	var schema, rel string
+	col := names[len(names)-1]
+	switch len(names) {
+	case 1:
+	case 2:
+		rel = names[0]
+	case 3:
+		schema, rel = names[0], names[1]
+	case 4:
+		if err := b.checkDatabase(names[0], dotted(n.Fields), n.Location); err != nil {
+			return nil, err
+		}
+		schema, rel = names[1], names[2]
+	default:
+		return nil, b.errorAt(n.Location, pgerr.SyntaxError, "improper qualified name (too many dotted names): %s", dotted(n.Fields))
+	}
+	if rel != "" {
+		return b.qualifiedColumn(s, schema, rel, col, n.Location)
+	}
+	e, err := b.plainColumn(s, col, n.Location)
+	if err != nil || e != nil {
+		return e, err
+	}
+	if it, _, err := b.findItem(s, "", col, n.Location); err != nil {
+		return nil, err
+	} else if it != nil {
+		return nil, b.unsupportedAt(n.Location, "whole-row reference to \"%s\"", col)
+	}
+	return nil, b.missingColumn(s, "", col, n.Location)
+}
+
+func (b *binder) checkDatabase(db, whole string, location int32) error {
+	if c := b.functionCtx(); c.Session == nil || c.Session.Database() == db {
+		return nil
+	}
+	return b.errorAt(location, pgerr.FeatureNotSupported, "cross-database references are not implemented: %s", whole)
+}
+
+// plainColumn finds an unqualified column, level by level; nil if there is none.
+func (b *binder) plainColumn(s *scope, name string, location int32) (scalar.Expr, error) {
+	var found *column
+	var in *item
+	for _, it := range s.items {
+		if !it.colsVisible {
+			continue
+		}
+		for i := range it.cols {
+			if it.cols[i].name != name {
+				continue
+			}
+			if found != nil {
+				return nil, b.errorAt(location, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name)
+			}
+			found, in = &it.cols[i], it
+		}
+	}
+	if found != nil {
+		return b.useColumn(found, in, location), nil
+	}
+	if s.run == nil {
+		return nil, nil
+	}
+	e, err := b.plainColumn(s.run.around, name, location)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return s.run.slot(e, name), nil
+}
+
+func (b *binder) useColumn(c *column, it *item, location int32) scalar.Expr {
+	e := c.use()
+	if ce, ok := e.(*scalar.Column); ok {
+		if c.expr != nil {
+			m := *ce
+			ce, e = &m, &m
+		}
+		b.columnAt[ce] = columnUse{location: location, table: it.alias}
+	}
+	return e
+}
+
+// findItem finds the item that a qualifier names and how many levels up it is.
+func (b *binder) findItem(s *scope, schema, rel string, location int32) (*item, int, error) {
+	for up := 0; s != nil; up++ {
+		var found *item
+		for _, it := range s.items {
+			if !it.relVisible || it.alias != rel || schema != "" && it.schema != schema {
+				continue
+			}
+			if found != nil {
+				return nil, 0, b.errorAt(location, pgerr.DuplicateAlias, "table reference \"%s\" is ambiguous", rel)
+			}
+			found = it
+		}
+		if found != nil {
+			return found, up, nil
+		}
+		if s.run == nil {
+			return nil, 0, nil
+		}
+		s = s.run.around
+	}
+	return nil, 0, nil
+}
+
+func (b *binder) qualifiedColumn(s *scope, schema, rel, col string, location int32) (scalar.Expr, error) {
+	it, up, err := b.findItem(s, schema, rel, location)
+	if err != nil {
+		return nil, err
+	}
+	if it == nil {
+		return nil, b.missingItem(s, rel, location)
+	}
+	var found *column
+	for i := range it.cols {
+		if it.cols[i].name == col {
+			if found != nil {
+				return nil, b.errorAt(location, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", col)
+			}
+			found = &it.cols[i]
+		}
+	}
+	if found == nil {
+		return nil, b.missingColumn(s, rel, col, location)
+	}
+	e := b.useColumn(found, it, location)
+	return lift(s, e, up, col), nil
+}
+
+// lift reads e, bound up levels above s, from within s.
+func lift(s *scope, e scalar.Expr, up int, name string) scalar.Expr {
+	if up == 0 {
+		return e
+	}
+	return s.run.slot(lift(s.run.around, e, up-1, name), name)
+}
+
+// visibleScopes calls f for s and the levels around it.
+func visibleScopes(s *scope, f func(*scope)) {
+	for ; s != nil; s = s.parent {
+		f(s)
+	}
+}
+
+// missingItem is the error of a qualifier that names nothing visible.
+func (b *binder) missingItem(s *scope, rel string, location int32) error {
+	var hidden *item
+	visibleScopes(s, func(s *scope) {
+		for _, it := range s.all {
+			if hidden == nil && !it.join && (it.alias == rel || it.relation == rel) {
+				hidden = it
+			}
+		}
+	})
+	if hidden == nil {
+		return b.errorAt(location, pgerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", rel)
+	}
+	e := b.errorAt(location, pgerr.UndefinedTable, "invalid reference to FROM-clause entry for table \"%s\"", rel)
+	if hidden.alias != rel {
+		if it, _, _ := b.findItem(s, "", hidden.alias, location); it == hidden {
+			return e.WithHint("Perhaps you meant to reference the table alias \"%s\".", hidden.alias)
+		}
+		return e
+	}
+	return e.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", rel)
+}
+
+// missingColumn is the error of a column that no item has, with a hint at a similar one.
+func (b *binder) missingColumn(s *scope, rel, col string, location int32) error {
+	var e *pgerr.Error
+	if rel != "" {
+		e = b.errorAt(location, pgerr.UndefinedColumn, "column %s.%s does not exist", rel, col)
+	} else {
+		e = b.errorAt(location, pgerr.UndefinedColumn, "column \"%s\" does not exist", col)
+	}
+	var m nearest
+	m.distance = maxFuzzyDistance + 1
+	visibleScopes(s, func(s *scope) {
+		for _, it := range s.all {
+			if !it.join && m.hidden == "" {
+				m.try(it, rel, col)
+			}
+		}
+	})
+	return m.hint(e, col)
+}
