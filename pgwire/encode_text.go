@@ -64,6 +64,12 @@ var decimalScale = [...]float64{1, 10, 100, 1e3, 1e4, 1e5, 1e6}
 // as x, hence the shortest form that PostgreSQL prints.
 func appendDecimal(dst []byte, x float64) ([]byte, bool) {
 	a := math.Abs(x)
+	if a == 0 {
+		if math.Signbit(x) {
+			dst = append(dst, '-')
+		}
+		return append(dst, '0'), true
+	}
 	if !(a >= 1e-4 && a < 1e15) {
 		return dst, false
 	}
