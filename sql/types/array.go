@@ -372,7 +372,7 @@ func (r *arrayReader) level(depth int) (int32, error) {
 		}
 		if r.s[0] == '{' {
 			if r.depth == depth {
-				return 0, r.mismatch()
+				return 0, r.malformed("Unexpected \"{\" character.")
 			}
 			if _, err := r.level(depth + 1); err != nil {
 				return 0, err

@@ -25,7 +25,7 @@ const (
 
 	// MinDate is 4714-11-24 BC and MaxDate 5874897-12-31.
 	MinDate int32 = -2_440_588
-	MaxDate int32 = 2_145_042_541
+	MaxDate int32 = 2_145_042_905
 	// DateInfinity and DateNegInfinity are the stored ±infinity.
 	DateInfinity    int32 = 1<<31 - 1
 	DateNegInfinity int32 = -1 << 31

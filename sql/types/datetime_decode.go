@@ -17,7 +17,9 @@ const (
 	mSecond
 	mZone
 	mDaylight
-	mNothing
+	mWeekday
+	mAmPm
+	mEra
 )
 
 const (
@@ -537,8 +539,10 @@ func (d *dateDecoder) wordToken(i int, s []byte) (int, dateError) {
 		}
 	}
 	switch w.kind {
-	case wIgnore, wWeekday:
+	case wIgnore:
 		return 0, dateOK
+	case wWeekday:
+		return mWeekday, dateOK
 	case wNow, wToday, wZulu, wEpoch, wLate, wEarly:
 		return d.reserved(w)
 	case wMonth:
@@ -552,10 +556,10 @@ func (d *dateDecoder) wordToken(i int, s []byte) (int, dateError) {
 		return seen, dateOK
 	case wAmPm:
 		d.half = w.value
-		return 0, dateOK
+		return mAmPm, dateOK
 	case wEra:
 		d.bc = w.value == 1
-		return 0, dateOK
+		return mEra, dateOK
 	case wJulian:
 		d.prefix = wJulian
 		return 0, dateOK
