@@ -68,7 +68,7 @@ func (x *arrayNode) constArray(f *frame, l value, array []byte) (value, error) {
 			return value{}, err
 		}
 		x.setOf = append(x.setOf[:0], array...)
-		x.set = &inNode{hasNull: false}
+		x.set = &inNode{}
 		if x.member && list.N > 0 {
 			x.set = newIn(nil, x.elem, list, false, x.negate)
 		} else {

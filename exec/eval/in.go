@@ -16,6 +16,7 @@ type inNode struct {
 	items   *vector.Vector // instead of set, for comparisons that are not membership
 }
 
+// newIn enters the list into a lookup; arg is nil if the caller tests vectors itself.
 func newIn(arg node, t types.Type, list *vector.Vector, hasNull, negate bool) *inNode {
 	set := newLookup(t, list.N)
 	for i := 0; i < list.N; i++ {
@@ -25,7 +26,11 @@ func newIn(arg node, t types.Type, list *vector.Vector, hasNull, negate bool) *i
 		}
 		set.add(list, i, 0)
 	}
-	return &inNode{nodeInfo: combine(false, arg), arg: arg, set: set, hasNull: hasNull, negate: negate}
+	x := &inNode{arg: arg, set: set, hasNull: hasNull, negate: negate}
+	if arg != nil {
+		x.nodeInfo = combine(false, arg)
+	}
+	return x
 }
 
 func (x *inNode) eval(f *frame) (value, error) {
