@@ -33,19 +33,15 @@ func namedExpression(env *Env, text, column string, target types.Type) (scalar.E
 	return e, nil
 }
 
-// Default binds an expression that stands alone, as a value of type target: the
-// DEFAULT of the named column or, without a name, an argument of EXECUTE. It
-// may not read columns, run subqueries or hold aggregates or parameters.
+// Default binds an expression that stands alone as a value of type target: the
+// DEFAULT of the named column. It may not read columns, run subqueries or hold
+// aggregates or parameters.
 //
 // Errors: *pgerr.Error 0A000, 42803, 42804, 42P02.
 func Default(env *Env, st *sql.Statement, n *pg_query.Node, column string, target types.Type) (scalar.Expr, error) {
 	b := newBinder(env, st, nil)
 	b.noParams = true
-	in := inDefault
-	if column == "" {
-		in = inArgument
-	}
-	e, err := b.expr(n, exprCtx{scope: b.topScope(), clause: in})
+	e, err := b.expr(n, exprCtx{scope: b.topScope(), clause: inDefault})
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +51,11 @@ func Default(env *Env, st *sql.Statement, n *pg_query.Node, column string, targe
 		return nil, err
 	}
 	if !ok {
-		err := b.errorAt(loc, pgerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s",
-			column, typeText(target.OID), typeText(e.ResultType().OID))
-		if column == "" {
-			err = b.errorAt(loc, pgerr.DatatypeMismatch, "argument of type %s cannot be coerced to the expected type %s",
-				typeText(e.ResultType().OID), typeText(target.OID))
+		if column != "" {
+			column = " \"" + column + "\""
 		}
-		return nil, err.WithHint("You will need to rewrite or cast the expression.")
+		return nil, b.errorAt(loc, pgerr.DatatypeMismatch, "column%s is of type %s but default expression is of type %s",
+			column, typeText(target.OID), typeText(e.ResultType().OID)).WithHint("You will need to rewrite or cast the expression.")
 	}
 	return out, nil
 }

@@ -26,7 +26,6 @@ const (
 	inFunctionArg // of a function in FROM
 	inFilter
 	inDefault
-	inArgument // of EXECUTE
 	inAggregate
 )
 
@@ -57,8 +56,6 @@ func (c clause) place() string {
 		return "FILTER"
 	case inDefault:
 		return "DEFAULT expressions"
-	case inArgument:
-		return "EXECUTE parameters"
 	}
 	return "SELECT"
 }

@@ -11,11 +11,8 @@ import (
 
 // subLink binds a subquery inside an expression.
 func (b *binder) subLink(n *pg_query.SubLink, c exprCtx) (scalar.Expr, error) {
-	switch c.clause {
-	case inDefault:
+	if c.clause == inDefault {
 		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "cannot use subquery in DEFAULT expression")
-	case inArgument:
-		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "cannot use subquery in EXECUTE parameter")
 	}
 	sel := n.Subselect.GetSelectStmt()
 	if sel == nil {
