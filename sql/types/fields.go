@@ -41,15 +41,28 @@ func (f Field) refuse(oid OID) error {
 	return pgerr.New(pgerr.FeatureNotSupported, "unit \"%s\" not supported for type %s", f.name, FormatType(T(oid)))
 }
 
-// FieldValue is an extracted field: Int / 10^Scale, an infinity, or NULL.
+// refuseTrunc is refuse for date_trunc, which does not know extract's words.
+func (f Field) refuseTrunc(oid OID) error {
+	switch f.unit {
+	case unitEpoch, unitDow, unitIsoDow, unitDoy, unitIsoYear, unitJulian:
+		f.unit = unitNone
+	}
+	return f.refuse(oid)
+}
+
+// FieldValue is an extracted field; Decimal and Float64 give its value.
 type FieldValue struct {
 	Int   int64
 	Scale int
 	Inf   int  // ±1: ±Infinity
 	Null  bool // a field that infinite values do not have
-	// days is Int's fraction for the Julian day: microseconds of the day.
+	// seconds are added to an interval's epoch, which may exceed Int.
+	seconds int64
+	// fraction of a Julian day, in microseconds of the day.
 	fraction int64
 	julian   bool
+	// clock: Float64 adds whole seconds and their fraction as floats.
+	clock bool
 }
 
 // Decimal sets n to the value, as extract returns it. Not for NULL.
@@ -59,6 +72,11 @@ func (v FieldValue) Decimal(n *Decimal) {
 		return
 	}
 	n.SetScaled(v.Int, v.Scale)
+	if v.seconds != 0 {
+		var whole Decimal
+		whole.SetInt64(v.seconds)
+		_ = n.Add(n, &whole)
+	}
 	if v.julian {
 		var part, day Decimal
 		part.SetInt64(v.fraction)
@@ -79,9 +97,11 @@ func (v FieldValue) Float64() float64 {
 	case v.Scale == 0:
 		return float64(v.Int)
 	case v.Scale == 3:
-		return float64(v.Int) / 1e3
+		return float64(v.Int/usecPerSec)*1e3 + float64(v.Int%usecPerSec)/1e3
+	case v.clock:
+		return float64(v.Int/usecPerSec) + float64(v.Int%usecPerSec)/1e6
 	}
-	return float64(v.Int) / 1e6
+	return float64(v.Int)/1e6 + float64(v.seconds)
 }
 
 func intField(v int) (FieldValue, error) { return FieldValue{Int: int64(v)}, nil }
@@ -94,10 +114,6 @@ func (f Field) infinite(sign int, oid OID) (FieldValue, error) {
 		return FieldValue{Inf: sign}, nil
 	case unitNone:
 		return FieldValue{}, f.refuse(oid)
-	case unitTZ, unitTZHour, unitTZMinute:
-		if oid != TimestampTZ {
-			return FieldValue{}, f.refuse(oid)
-		}
 	}
 	return FieldValue{Null: true}, nil
 }
@@ -120,8 +136,8 @@ func (f Field) OfTimestamp(us int64) (FieldValue, error) {
 		return FieldValue{Int: us, Scale: 6}, nil
 	}
 	c := civilOf(us)
-	if v, err, ok := f.ofClock(&c); ok {
-		return v, err
+	if v, ok := f.ofClock(&c); ok {
+		return v, nil
 	}
 	return f.ofDate(&c, Timestamp)
 }
@@ -145,8 +161,8 @@ func (f Field) OfTimestampZone(us int64, loc *time.Location) (FieldValue, error)
 		return FieldValue{}, errTimestamp()
 	}
 	c := civilOf(local)
-	if v, err, ok := f.ofClock(&c); ok {
-		return v, err
+	if v, ok := f.ofClock(&c); ok {
+		return v, nil
 	}
 	return f.ofDate(&c, TimestampTZ)
 }
@@ -183,8 +199,8 @@ func (f Field) OfTime(us int64) (FieldValue, error) {
 	}
 	var c civilTime
 	c.setTime(us)
-	if v, err, ok := f.ofClock(&c); ok {
-		return v, err
+	if v, ok := f.ofClock(&c); ok {
+		return v, nil
 	}
 	return FieldValue{}, f.refuse(Time)
 }
@@ -201,8 +217,8 @@ func (f Field) OfTimeTZ(us int64, east int32) (FieldValue, error) {
 	}
 	var c civilTime
 	c.setTime(us)
-	if v, err, ok := f.ofClock(&c); ok {
-		return v, err
+	if v, ok := f.ofClock(&c); ok {
+		return v, nil
 	}
 	return FieldValue{}, f.refuse(TimeTZ)
 }
@@ -219,23 +235,23 @@ func (f Field) ofZone(east int) (FieldValue, bool) {
 	return FieldValue{}, false
 }
 
-func (f Field) ofClock(c *civilTime) (v FieldValue, err error, ok bool) {
+func (f Field) ofClock(c *civilTime) (v FieldValue, ok bool) {
 	us := int64(c.sec)*usecPerSec + int64(c.usec)
 	switch f.unit {
 	case unitMicrosecond:
-		return FieldValue{Int: us}, nil, true
+		return FieldValue{Int: us}, true
 	case unitMillisecond:
-		return FieldValue{Int: us, Scale: 3}, nil, true
+		return FieldValue{Int: us, Scale: 3}, true
 	case unitSecond:
-		return FieldValue{Int: us, Scale: 6}, nil, true
+		return FieldValue{Int: us, Scale: 6, clock: true}, true
 	case unitMinute:
 		v.Int = int64(c.min)
 	case unitHour:
 		v.Int = int64(c.hour)
 	default:
-		return v, nil, false
+		return v, false
 	}
-	return v, nil, true
+	return v, true
 }
 
 // eraUnit divides a year into periods of n years, the first being years 1..n.
@@ -311,7 +327,7 @@ func (f Field) OfInterval(v IntervalValue) (FieldValue, error) {
 	case unitMillisecond:
 		return FieldValue{Int: us, Scale: 3}, nil
 	case unitSecond:
-		return FieldValue{Int: us, Scale: 6}, nil
+		return FieldValue{Int: us, Scale: 6, clock: true}, nil
 	case unitMinute:
 		return FieldValue{Int: p.min}, nil
 	case unitHour:
@@ -333,13 +349,7 @@ func (f Field) OfInterval(v IntervalValue) (FieldValue, error) {
 	case unitEpoch:
 		// A year counts 365.25 days here, a month 30.
 		secs := (1461*p.year + 120*p.mon + 4*p.day) * (secPerDay / 4)
-		total, ok := mulAdd(secs, usecPerSec, 0)
-		if ok {
-			if total, ok = add64(total, v.Micros); ok {
-				return FieldValue{Int: total, Scale: 6}, nil
-			}
-		}
-		return FieldValue{Int: secs + v.Micros/usecPerSec}, nil
+		return FieldValue{Int: v.Micros, Scale: 6, seconds: secs}, nil
 	}
 	return FieldValue{}, f.refuse(Interval)
 }
@@ -412,7 +422,7 @@ func (f Field) Trunc(us int64) (int64, error) {
 	}
 	c := civilOf(us)
 	if _, ok := f.truncCivil(&c); !ok {
-		return 0, f.refuse(Timestamp)
+		return 0, f.refuseTrunc(Timestamp)
 	}
 	return checkTimestamp(c.micros())
 }
@@ -434,7 +444,7 @@ func (f Field) TruncZone(us int64, z Zone) (int64, error) {
 	c := civilOf(local)
 	day, ok := f.truncCivil(&c)
 	if !ok {
-		return 0, f.refuse(TimestampTZ)
+		return 0, f.refuseTrunc(TimestampTZ)
 	}
 	if local, ok = c.micros(); !ok {
 		return 0, errTimestamp()
@@ -484,7 +494,7 @@ func (f Field) TruncInterval(v IntervalValue) (IntervalValue, error) {
 		err := pgerr.New(pgerr.FeatureNotSupported, "unit \"%s\" not supported for type %s", f.name, FormatType(T(Interval)))
 		return v, err.WithDetail("Months usually have fractional weeks.")
 	default:
-		return v, f.refuse(Interval)
+		return v, f.refuseTrunc(Interval)
 	}
 	return IntervalValue{Months: v.Months / months * months}, nil
 }

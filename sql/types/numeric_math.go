@@ -12,6 +12,9 @@ import (
 // guardDigits are carried beyond the result's scale in inexact functions.
 const guardDigits = 24
 
+// log10E is PostgreSQL's rounding of log10(e): a result's scale depends on it.
+const log10E = 0.434294481903252
+
 func errLogZero() error {
 	return pgerr.New(pgerr.InvalidArgumentForLog, "cannot take logarithm of zero")
 }
@@ -135,7 +138,7 @@ func (n *Decimal) Exp(a *Decimal) error {
 		return nil
 	}
 	val := a.approx()
-	dec := math.Max(-numMaxResultScal, math.Min(numMaxResultScal, val*math.Log10E))
+	dec := math.Max(-numMaxResultScal, math.Min(numMaxResultScal, val*log10E))
 	scale := min(max(numMinSigDigits-int(dec), a.scale, 0), numMaxDisplay)
 	if math.Abs(val) >= numMaxResultScal*3 {
 		if val > 0 {
@@ -145,7 +148,7 @@ func (n *Decimal) Exp(a *Decimal) error {
 		return nil
 	}
 	var r apd.Decimal
-	if _, err := mathContext(scale+max(int(dec), 0)+guardDigits).Exp(&r, a.decimal()); err != nil {
+	if _, err := mathContext(scale+max(int(val*log10E), 0)+guardDigits).Exp(&r, a.decimal()); err != nil {
 		return errNumericOverflow()
 	}
 	return n.setDecimalValue(&r, scale)
@@ -307,7 +310,7 @@ func (n *Decimal) powerReal(a, b *Decimal) error {
 		n.SetScaled(0, numMaxDisplay)
 		return nil
 	}
-	dec := int(val * math.Log10E)
+	dec := int(val * log10E)
 	scale := min(max(numMinSigDigits-dec, a.scale, b.scale, 0), numMaxDisplay)
 	digits = scale + max(dec, 0) + guardDigits
 	c = mathContext(digits + 8)

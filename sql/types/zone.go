@@ -264,8 +264,12 @@ func LocalOffset(loc *time.Location, local int64) int64 {
 	return int64(min(before, after))
 }
 
-// abbrevOffset returns what the abbreviation means at a local time: the last
-// meaning it had in its zone by then, else the zone's own offset.
+// maxTransitions bounds the walk through a zone's history.
+const maxTransitions = 1_000
+
+// offsetAt returns what the abbreviation means at a local time: the last
+// meaning it had in its zone by then, else its first one, else the zone's own
+// offset.
 func (a *Abbrev) offsetAt(local int64) int64 {
 	if a.Zone == "" {
 		return int64(a.Offset)
@@ -275,10 +279,9 @@ func (a *Abbrev) offsetAt(local int64) int64 {
 		return 0
 	}
 	own := LocalOffset(loc, local)
-	t := time.Unix(floorDiv(local, usecPerSec)-own, 0).In(loc)
-	for range 8 {
-		name, off := t.Zone()
-		if name == a.Name {
+	at := time.Unix(floorDiv(local, usecPerSec)-own, 0).In(loc)
+	for t, n := at, 0; n < maxTransitions; n++ {
+		if name, off := t.Zone(); name == a.Name {
 			return int64(off)
 		}
 		start, _ := t.ZoneBounds()
@@ -286,6 +289,16 @@ func (a *Abbrev) offsetAt(local int64) int64 {
 			break
 		}
 		t = start.Add(-time.Second)
+	}
+	for t, n := at, 0; n < maxTransitions; n++ {
+		_, end := t.ZoneBounds()
+		if end.IsZero() || end.Year() > 2100 {
+			break
+		}
+		if name, off := end.Zone(); name == a.Name {
+			return int64(off)
+		}
+		t = end
 	}
 	return own
 }
