@@ -1,15 +1,49 @@
-// Package colstore is the storage engine: append, scan, flush, compact and
-// recover tables on top of one Pebble instance.
+// Package colstore is the storage engine: append, scan, flush and recover
+// tables on top of one Pebble instance.
+//
+// It knows column ids, keys and bytes; names, SQL types, SQLSTATEs and
+// expressions stay above. What callers may ask for is colstore/table, how
+// values are spelled colstore/segment, where they lie colstore/keys.
+//
+// # Life of a row (layout columnar)
+//
+//	Tx.Append   a copy in the transaction's blocks (block.go); keys checked (unique.go)
+//	Tx.Commit   one committer (commit.go) assigns sequences in WAL order and writes the
+//	            arrival blocks in one Pebble batch; blocks join the table's version
+//	flush       (flush.go) the blocks of a table, sorted, become segments: one Ingest
+//	            of chunks (D) and segment rows (X); then arrival blocks are deleted
+//	recovery    (recovery.go) adopts arrival blocks above the flushed-to sequence of X
+//
+// A large transaction stages chunks before its commit (stage.go), which then is
+// a record in space P; the Ingest that publishes its segment rows removes it.
+//
+// # Invariants
+//
+//   - A row is in exactly one of: an arrival block above its table's
+//     watermark, a segment with an X row, a segment of a P record.
+//   - The WAL is synced before every Ingest of rows that came through it.
+//   - Chunks without an X row or P record belong to nobody and are swept at
+//     opening.
+//   - After a failed WAL or manifest write nothing is acknowledged any more.
+//   - Versions are immutable; a segment's chunks are deleted only after the
+//     last state that lists it is gone.
 package colstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"tsdb/colstore/keys"
 	"tsdb/colstore/table"
-	"tsdb/colstore/vector"
 )
 
 // Options configure a store. The zero value is valid.
@@ -21,90 +55,330 @@ type Options struct {
 	// (tests); 0: derived from Memory.
 	FlushBytes   int64
 	MinFreeBytes uint64 // space guard; 0: 64 MiB; ignored on an in-memory FS
+	// StageBytes is the memory part of one transaction and table, above which
+	// its rows become staged segments; 0: derived from Memory.
+	StageBytes int64
+	// SegmentRows overrides the rows of a segment at most (tests); 0: 262,144.
+	SegmentRows int
 }
 
+const (
+	defaultMemory  = 512 << 20
+	defaultMinFree = 64 << 20
+	// idStep is how many ids one synced record reserves.
+	idStep = 1024
+	// firstID leaves the numbers below to the catalog's built-in objects, as
+	// PostgreSQL's OIDs do.
+	firstID = 16384
+)
+
 // Store is an open data directory.
-type Store struct{}
+type Store struct {
+	db         *pebble.DB
+	popts      *pebble.Options
+	fs         vfs.FS
+	dir        string
+	log        *slog.Logger
+	flushBytes int64
+	stageBytes int64
+	segRows    int
+	minFree    uint64
+	failed     failure
+
+	current atomic.Pointer[state]
+
+	queueMu sync.Mutex
+	queue   []*commitRequest
+
+	commitMu sync.Mutex // held by the one committer
+	nextSeq  uint64     // guarded by commitMu
+
+	idMu   sync.Mutex
+	nextID uint64
+	idTop  uint64
+
+	flushMu sync.Mutex // one flush at a time
+	fileNum atomic.Uint64
+
+	sweepMu sync.Mutex
+	sweeps  []keys.SegmentID
+
+	wake   chan struct{}
+	stop   chan struct{}
+	wg     sync.WaitGroup
+	closed atomic.Bool
+}
+
+// failure is the error after which the store takes no more writes.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = &table.FailedError{Cause: err}
+	}
+}
+
+func (f *failure) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// pebbleLogger marks the store failed before anything else when Pebble reports
+// a fatal error: Pebble goes on after Fatalf returns, and the write that failed
+// would be acknowledged.
+type pebbleLogger struct {
+	failed *failure
+	log    *slog.Logger
+}
+
+func (l *pebbleLogger) Infof(string, ...any) {}
+
+func (l *pebbleLogger) Errorf(format string, args ...any) {
+	l.log.Error("storage engine", "message", fmt.Sprintf(format, args...))
+}
+
+func (l *pebbleLogger) Fatalf(format string, args ...any) {
+	l.failed.set(fmt.Errorf(format, args...))
+	l.log.Error("storage engine failed, no more writes", "message", fmt.Sprintf(format, args...))
+}
+
+// ErrClosed is returned by a store that was closed.
+var ErrClosed = errors.New("store is closed")
 
 // Open opens or creates the data directory and recovers it.
-func Open(dir string, o Options) (*Store, error) { return nil, nil }
+func Open(dir string, o Options) (*Store, error) {
+	s := newStore(dir, o)
+	db, err := pebble.Open(dir, s.popts)
+	if s.popts.Cache != nil {
+		s.popts.Cache.Unref()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open data directory %s: %w", dir, err)
+	}
+	s.db = db
+	if err := s.recover(); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("recover data directory %s: %w", dir, err)
+	}
+	s.wg.Add(1)
+	go s.background()
+	return s, nil
+}
+
+func newStore(dir string, o Options) *Store {
+	s := &Store{dir: dir, fs: o.FS, log: o.Logger, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	if s.fs == nil {
+		s.fs = vfs.Default
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	memory := o.Memory
+	if memory <= 0 {
+		memory = defaultMemory
+	}
+	memory = max(memory, 16<<20)
+	// A quarter of the budget each for a memtable being filled with its
+	// flushing predecessor, the block cache and blocks in memory; one table's
+	// threshold is a quarter of a memtable (DESIGN.md 3.3).
+	memtable := min(uint64(memory)/4, 512<<20)
+	s.flushBytes, s.stageBytes, s.segRows = int64(memtable)/4, memory/8, 1<<18
+	if o.FlushBytes > 0 {
+		s.flushBytes = o.FlushBytes
+	}
+	if o.StageBytes > 0 {
+		s.stageBytes = o.StageBytes
+	}
+	if o.SegmentRows > 0 {
+		s.segRows = o.SegmentRows
+	}
+	s.minFree = o.MinFreeBytes
+	if s.minFree == 0 {
+		s.minFree = defaultMinFree
+	}
+	s.popts = pebbleOptions(s, memtable, memory/4)
+	return s
+}
+
+func pebbleOptions(s *Store, memtable uint64, cache int64) *pebble.Options {
+	p := &pebble.Options{
+		FS:                          s.fs,
+		Comparer:                    keys.Comparer,
+		FormatMajorVersion:          keys.FormatVersion,
+		Cache:                       pebble.NewCache(cache),
+		MemTableSize:                memtable,
+		MemTableStopWritesThreshold: 4,
+		Logger:                      &pebbleLogger{&s.failed, s.log},
+		MaxOpenFiles:                4096,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
+		FlushDelayDeleteRange:       0,
+	}
+	for i := range p.Levels {
+		// Chunks are encoded and compressed by us.
+		p.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.NoCompression }
+		p.Levels[i].BlockSize = 32 << 10
+	}
+	p.EnsureDefaults()
+	return p
+}
 
 // Close flushes nothing, stops background work and closes Pebble.
-func (s *Store) Close() error { return nil }
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	close(s.stop)
+	s.wg.Wait()
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	s.runSweeps()
+	if st := s.current.Load(); st != nil && st.epoch != nil {
+		st.epoch.mu.Lock()
+		st.epoch.drop()
+		st.epoch.mu.Unlock()
+	}
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close data directory %s: %w", s.dir, err)
+	}
+	return nil
+}
 
 // Failed returns the error after which the store takes no more writes, or nil.
-func (s *Store) Failed() error { return nil }
+func (s *Store) Failed() error { return s.failed.get() }
+
+// writable returns the reason why the store takes no writes, or nil.
+func (s *Store) writable() error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	if err := s.failed.get(); err != nil {
+		return err
+	}
+	use, err := s.fs.GetDiskUsage(s.dir)
+	if err != nil {
+		return nil // in-memory file systems have none
+	}
+	if use.AvailBytes < s.minFree {
+		return &table.DiskFullError{Free: use.AvailBytes, Need: s.minFree}
+	}
+	return nil
+}
 
 // NewID returns a number that was never returned before, also across restarts:
 // for tables, unique indexes and OIDs of the catalog.
-func (s *Store) NewID() (uint64, error) { return 0, nil }
+func (s *Store) NewID() (uint64, error) {
+	s.idMu.Lock()
+	defer s.idMu.Unlock()
+	if s.nextID >= s.idTop {
+		if err := s.writable(); err != nil {
+			return 0, err
+		}
+		top := s.idTop + idStep
+		err := s.db.Set(keys.AppendMeta(nil, keys.MetaCounter, nil), appendU64(nil, top), pebble.Sync)
+		if err == nil {
+			err = s.failed.get()
+		}
+		if err != nil {
+			return 0, fmt.Errorf("reserve ids: %w", err)
+		}
+		s.idTop = top
+	}
+	s.nextID++
+	return s.nextID - 1, nil
+}
 
 // Meta calls f for each record of key space M set through Tx.SetMeta whose key
 // starts with prefix, in key order, at the latest committed state.
-func (s *Store) Meta(prefix []byte, f func(key, value []byte) error) error { return nil }
-
-// Snapshot returns the committed state of now. Close it.
-func (s *Store) Snapshot() *Snapshot { return nil }
+func (s *Store) Meta(prefix []byte, f func(key, value []byte) error) error {
+	lower := keys.AppendMeta(nil, keys.MetaUser, prefix)
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: keys.AfterPrefix(lower)})
+	if err != nil {
+		return fmt.Errorf("read catalog records: %w", err)
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err == nil {
+			err = f(it.Key()[2:], value)
+		}
+		if err != nil {
+			_ = it.Close()
+			return err
+		}
+	}
+	return it.Close()
+}
 
 // Begin starts a transaction. Commit or Rollback it.
-func (s *Store) Begin() *Tx { return nil }
+func (s *Store) Begin() *Tx { return &Tx{s: s, tables: map[table.ID]*txTable{}} }
 
-// Flush moves all arrival blocks into segments and returns when it is done.
-func (s *Store) Flush() error { return nil }
+// background flushes tables that ask for it and sweeps chunks of dead
+// segments, until Close.
+func (s *Store) background() {
+	defer s.wg.Done()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.wake:
+		}
+		s.runSweeps()
+		st := s.acquire()
+		var wanted []table.ID
+		for _, v := range st.tables {
+			if v.shared.flushWanted.Load() {
+				wanted = append(wanted, v.schema.ID)
+			}
+		}
+		st.release()
+		for _, id := range wanted {
+			if s.closed.Load() || s.failed.get() != nil {
+				break
+			}
+			if err := s.flushTable(context.Background(), id); err != nil {
+				s.log.Error("flush", "table", uint64(id), "error", err)
+			}
+		}
+	}
+}
 
-// Snapshot is an immutable committed state. Safe for concurrent use.
-type Snapshot struct{}
+func (s *Store) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
 
-// Close releases the snapshot.
-func (s *Snapshot) Close() {}
+// sweepLater queues the deletion of a dead segment's chunks.
+func (s *Store) sweepLater(g *seg) {
+	s.sweepMu.Lock()
+	s.sweeps = append(s.sweeps, g.id)
+	s.sweepMu.Unlock()
+	s.wakeUp()
+}
 
-// Scan starts a scan. Errors: table.ErrUnknownTable, table.ErrDeclined.
-func (s *Snapshot) Scan(id table.ID, req table.ScanRequest) (table.Scan, error) { return nil, nil }
-
-// Stats describes a table; the zero value for an unknown id.
-func (s *Snapshot) Stats(id table.ID) table.Stats { return table.Stats{} }
-
-// Tx collects writes and makes them durable and visible at once in Commit.
-// Not safe for concurrent use.
-type Tx struct{}
-
-// Snapshot returns the latest committed state overlaid with this
-// transaction's own writes so far: what the next statement reads. Later writes
-// of the transaction do not show in it.
-func (t *Tx) Snapshot() *Snapshot { return nil }
-
-// CreateTable adds a table.
-func (t *Tx) CreateTable(s table.Schema) error { return nil }
-
-// DropTable removes a table and, after commit, its data.
-func (t *Tx) DropTable(id table.ID) error { return nil }
-
-// SetMeta writes a record of key space M (the catalog's); nil value deletes it.
-func (t *Tx) SetMeta(key, value []byte) error { return nil }
-
-// Savepoint marks the state of the transaction; RollbackTo undoes everything
-// after the mark. Marks nest; each statement takes one.
-func (t *Tx) Savepoint() int { return 0 }
-
-// RollbackTo undoes the writes made after the mark.
-func (t *Tx) RollbackTo(mark int) {}
-
-// Append adds the rows of b (columns as in the table's Schema, all of them, in
-// order) and returns how many were added (conflict = ignore leaves some out).
-// b may be reused afterwards.
-//
-// Keys are checked against the committed state and the transaction itself; a
-// key committed by others meanwhile is found in Commit.
-//
-// Errors: *table.DuplicateKeyError, *table.FailedError, *table.DiskFullError.
-func (t *Tx) Append(ctx context.Context, id table.ID, b *vector.Batch) (int64, error) { return 0, nil }
-
-// Commit makes the writes durable (sync: fsynced before it returns) and visible. onPublish, if not nil, runs
-// under the commit lock at the instant at which the writes become visible.
-// After an error nothing of the transaction is visible or durable.
-//
-// Errors: as Append.
-func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error { return nil }
-
-// Rollback drops the writes. A no-op after Commit.
-func (t *Tx) Rollback() {}
+// runSweeps deletes the chunks of dead segments. What a crash leaves behind,
+// opening sweeps.
+func (s *Store) runSweeps() {
+	s.sweepMu.Lock()
+	ids := s.sweeps
+	s.sweeps = nil
+	s.sweepMu.Unlock()
+	if len(ids) == 0 || s.failed.get() != nil {
+		return
+	}
+	b := s.db.NewBatch()
+	defer b.Close()
+	for _, id := range ids {
+		from := keys.AppendDataPrefix(nil, id)
+		_ = b.DeleteRange(from, keys.AfterPrefix(from), nil)
+	}
+	if err := s.db.Apply(b, pebble.NoSync); err != nil {
+		s.log.Error("sweep chunks", "error", err)
+	}
+}

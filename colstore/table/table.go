@@ -219,3 +219,7 @@ type CorruptionError struct {
 }
 
 func (e *CorruptionError) Error() string { return "corrupted " + e.What + ": " + e.Why }
+
+// ErrConflictMode is returned for a table whose layout cannot honour its
+// conflict mode.
+var ErrConflictMode = fmt.Errorf("table: conflict mode not available in this layout")

@@ -1,0 +1,526 @@
+package colstore
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"tsdb/colstore/keys"
+	"tsdb/colstore/segment"
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+)
+
+// commitRequest is a transaction that waits for the committer.
+type commitRequest struct {
+	tx        *Tx
+	sync      bool
+	onPublish func()
+	done      bool
+	err       error
+	pending   []*seg // staged segments whose rows the P record holds
+	txn       uint64 // id of the P record
+}
+
+// Commit makes the writes durable (sync: fsynced before it returns) and visible. onPublish, if not nil, runs
+// under the commit lock at the instant at which the writes become visible.
+// After an error nothing of the transaction is visible or durable.
+//
+// Errors: as Append.
+func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
+	if err := t.usable(); err != nil {
+		t.Rollback()
+		return err
+	}
+	if t.empty() {
+		t.finish()
+		if onPublish != nil {
+			t.s.commitMu.Lock()
+			onPublish()
+			t.s.commitMu.Unlock()
+		}
+		return nil
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = t.s.writable()
+	}
+	if err != nil {
+		t.Rollback()
+		return err
+	}
+	for _, tt := range t.order {
+		t.encode(tt)
+	}
+	r := &commitRequest{tx: t, sync: sync, onPublish: onPublish}
+	t.s.commit(r)
+	if r.err != nil {
+		t.Rollback()
+		return r.err
+	}
+	t.finish()
+	if len(r.pending) > 0 {
+		t.s.publishPending(r)
+	}
+	t.s.afterCommit(t)
+	return nil
+}
+
+func (t *Tx) empty() bool {
+	if len(t.metas)+len(t.created)+len(t.dropped) > 0 {
+		return false
+	}
+	for _, tt := range t.order {
+		if tt.rows > 0 || len(tt.ops) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// encode builds the arrival blocks of a table outside of the commit lock.
+func (t *Tx) encode(tt *txTable) {
+	ids, _ := columnIDs(tt.schema)
+	tt.encoded = tt.encoded[:0]
+	for _, b := range tt.blocks {
+		tt.encoded = append(tt.encoded, t.arrival.Append(nil, ids, b.cols, b.n))
+	}
+}
+
+// commit queues a request and returns when it is decided. Whoever holds the
+// commit lock is the committer and takes all that queue up meanwhile: they
+// share one batch and one sync.
+func (s *Store) commit(r *commitRequest) {
+	s.queueMu.Lock()
+	s.queue = append(s.queue, r)
+	s.queueMu.Unlock()
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	if r.done {
+		return
+	}
+	s.queueMu.Lock()
+	group := s.queue
+	s.queue = nil
+	s.queueMu.Unlock()
+	s.commitGroup(group)
+}
+
+func (s *Store) commitGroup(group []*commitRequest) {
+	g := &groupCommit{s: s, draft: s.draft(), seq: s.nextSeq}
+	g.begin(group)
+	defer g.batch.Close()
+	sync := false
+	var accepted []*commitRequest
+	for _, r := range group {
+		r.done = true
+		if r.err = g.prepare(r); r.err == nil {
+			accepted = append(accepted, r)
+			sync = sync || r.sync || len(r.pending) > 0
+		}
+	}
+	if len(accepted) == 0 {
+		return
+	}
+	if err := g.apply(sync); err != nil {
+		for _, r := range accepted {
+			r.err = err
+		}
+		return
+	}
+	s.nextSeq = g.seq
+	s.publish(g.draft)
+	for _, r := range accepted {
+		if r.onPublish != nil {
+			r.onPublish()
+		}
+	}
+}
+
+// groupCommit is the batch that one turn of the committer writes.
+type groupCommit struct {
+	s       *Store
+	draft   *state
+	batch   *pebble.Batch
+	seq     uint64
+	keyed   bool // spaces R or I change
+	dropped []*version
+}
+
+// begin makes the batch, readable if a request has to look rows up in it.
+func (g *groupCommit) begin(group []*commitRequest) {
+	for _, r := range group {
+		for _, tt := range r.tx.order {
+			g.keyed = g.keyed || len(tt.ops) > 0 || len(tt.entries) > 0
+		}
+		g.keyed = g.keyed || len(r.tx.dropped) > 0
+	}
+	if g.keyed {
+		g.batch = g.s.db.NewIndexedBatch()
+	} else {
+		g.batch = g.s.db.NewBatch()
+	}
+}
+
+func (g *groupCommit) apply(sync bool) error {
+	s := g.s
+	if g.keyed {
+		g.draft.epoch.end()
+		g.draft.epoch = &rowEpoch{db: s.db}
+	}
+	opts := pebble.NoSync
+	if sync {
+		opts = pebble.Sync
+	}
+	err := s.db.Apply(g.batch, opts)
+	if failed := s.failed.get(); failed != nil {
+		return failed
+	}
+	if err != nil {
+		// Whether the batch is in the log is unknown, so nothing may follow it.
+		s.failed.set(fmt.Errorf("commit: %w", err))
+		return s.failed.get()
+	}
+	for _, v := range g.dropped {
+		for _, sg := range v.segs.segs {
+			sg.doomed.Store(true)
+		}
+	}
+	return nil
+}
+
+// prepare checks a request and adds it to the batch and the draft; after an
+// error neither has changed.
+func (g *groupCommit) prepare(r *commitRequest) error {
+	t := r.tx
+	for _, tt := range t.order {
+		if t.isDropped(tt.schema.ID) || tt.created {
+			continue
+		}
+		v := g.draft.find(tt.schema.ID)
+		if v == nil {
+			return table.ErrUnknownTable
+		}
+		if v.data != tt.checked {
+			if err := g.recheck(t, tt, v); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range t.dropped {
+		if g.draft.find(id) == nil && t.find(id) == nil {
+			return table.ErrUnknownTable
+		}
+	}
+	for _, op := range t.metas {
+		if op.value == nil {
+			_ = g.batch.Delete(op.key, nil)
+		} else {
+			_ = g.batch.Set(op.key, op.value, nil)
+		}
+	}
+	for _, c := range t.created {
+		if !t.isDropped(c.ID) {
+			g.create(c)
+		}
+	}
+	var staged []segment.Pending
+	for _, tt := range t.order {
+		if !t.isDropped(tt.schema.ID) {
+			staged = g.write(r, tt, staged)
+		}
+	}
+	if len(staged) > 0 {
+		r.txn = g.seq
+		g.seq++
+		_ = g.batch.Set(keys.AppendPending(nil, r.txn), segment.AppendPending(nil, staged), nil)
+	}
+	for _, id := range t.dropped {
+		g.drop(t, id)
+	}
+	return nil
+}
+
+// recheck repeats the uniqueness checks of a table that others wrote to since.
+func (g *groupCommit) recheck(t *Tx, tt *txTable, v *version) error {
+	if tt.schema.Layout == table.RowStore {
+		if !tt.schema.Unique && len(tt.schema.Indexes) == 0 {
+			return nil
+		}
+		return tt.replay(g.batch)
+	}
+	if len(tt.entries) > 0 {
+		if err := tt.recheckEntries(g.batch); err != nil {
+			return err
+		}
+	}
+	if tt.index == nil {
+		return nil
+	}
+	if err := g.s.recheckStaged(t, tt, v); err != nil {
+		return err
+	}
+	return g.recheckBlocks(t, tt, v)
+}
+
+// recheckBlocks checks the keys of the transaction's blocks again. With
+// conflict = ignore the rows that lost are taken out.
+func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version) error {
+	changed := false
+	for i, b := range tt.blocks {
+		k := &t.keys
+		k.fill(tt.schema, b.cols, b.n, nil)
+		dup, err := g.s.existing(v, nil, tt.schema, k, b.cols)
+		if err != nil {
+			return err
+		}
+		if dup == nil {
+			continue
+		}
+		var keep []int32
+		for row := 0; row < b.n; row++ {
+			if !dup.Get(row) {
+				keep = append(keep, int32(row))
+			} else if tt.schema.Conflict != table.ConflictIgnore {
+				return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b.batch(), Row: row}
+			}
+		}
+		nb := emptyBlock(tt.schema, len(keep))
+		tt.blocks[i] = nb.extendWith(b.cols, keep, 0, len(keep))
+		tt.rows -= int64(b.n - len(keep))
+		changed = true
+	}
+	if changed {
+		tt.reindex()
+		t.encode(tt)
+	}
+	return nil
+}
+
+// reindex rebuilds the blocks and the key index after rows were taken out.
+func (tt *txTable) reindex() {
+	blocks := tt.blocks
+	tt.blocks = nil
+	tt.index.reset()
+	var k keyBatch
+	for _, b := range blocks {
+		if b.n == 0 {
+			continue
+		}
+		tt.blocks = append(tt.blocks, b)
+		k.fill(tt.schema, b.cols, b.n, nil)
+		for i := range k.rows {
+			tt.index.add(k.keys.At(i), k.hashes[i])
+		}
+	}
+}
+
+// recheckStaged checks the keys of staged segments again.
+func (s *Store) recheckStaged(t *Tx, tt *txTable, v *version) error {
+	for _, sg := range tt.staged {
+		var r segReader
+		r.init(s, sg, tt.schema)
+		cols := make([]*vector.Vector, len(tt.schema.Columns))
+		for b := range sg.info.BlockRows {
+			for _, p := range tt.schema.Key {
+				if cols[p.Column] == nil {
+					cols[p.Column] = &vector.Vector{}
+				}
+				if err := r.decode(p.Column, []int{b}, cols[p.Column]); err != nil {
+					r.close()
+					return err
+				}
+			}
+			n := int(sg.info.BlockRows[b]) + 1
+			k := &t.keys
+			k.fill(tt.schema, cols, n, nil)
+			dup, err := s.existing(v, nil, tt.schema, k, cols)
+			if err == nil && dup != nil {
+				err = s.stagedDuplicate(&r, tt, b, dup, n)
+			}
+			if err != nil {
+				r.close()
+				return err
+			}
+		}
+		r.close()
+	}
+	return nil
+}
+
+func (s *Store) stagedDuplicate(r *segReader, tt *txTable, block int, dup vector.Bitmap, n int) error {
+	b := &vector.Batch{N: n}
+	for i := range tt.schema.Columns {
+		v := &vector.Vector{}
+		if err := r.decode(i, []int{block}, v); err != nil {
+			return err
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	rows := dup.AppendIndexes(nil, n)
+	return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b.Clone(), Row: int(rows[0])}
+}
+
+func (g *groupCommit) create(c *table.Schema) {
+	_ = g.batch.Set(keys.AppendMetaID(nil, keys.MetaTable, uint64(c.ID)), appendSchema(nil, c), nil)
+	g.draft.put(g.s.newVersion(c))
+}
+
+func (s *Store) newVersion(c *table.Schema) *version {
+	return &version{schema: c, segs: newSegList(nil), shared: &tableShared{}, active: &keyIndex{}}
+}
+
+// write adds the rows of one table to the batch and the draft.
+func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pending) []segment.Pending {
+	if tt.rows == 0 && len(tt.ops) == 0 {
+		return staged
+	}
+	v := *g.draft.find(tt.schema.ID)
+	v.data++
+	id := uint64(tt.schema.ID)
+	if len(tt.ops) > 0 {
+		g.writeRows(tt, &v)
+	}
+	for _, e := range tt.entries {
+		if e.del {
+			_ = g.batch.Delete(e.key, nil)
+		} else {
+			_ = g.batch.Set(e.key, nil, nil)
+		}
+	}
+	if len(tt.staged) > 0 {
+		staged = g.writeStaged(r, tt, &v, staged)
+	}
+	for i, b := range tt.blocks {
+		v.seq = g.seq
+		g.seq++
+		_ = g.batch.Set(keys.AppendArrival(nil, id, 0, v.seq), tt.encoded[i], nil)
+		v.addBlock(b)
+	}
+	if tt.schema.Layout == table.Columnar {
+		v.rows += tt.rows
+	}
+	if tt.index != nil {
+		v.addKeys(tt)
+	}
+	g.draft.put(&v)
+	return staged
+}
+
+// addBlock appends a committed block; small ones join the last block.
+func (v *version) addBlock(b *block) {
+	n := len(v.blocks)
+	v.bytes += b.size
+	if n > v.frozen && v.blocks[n-1].n+b.n <= blockRows && b.n < blockRows/4 {
+		v.blocks = append(v.blocks[:n-1:n-1], v.blocks[n-1].extend(b))
+		return
+	}
+	v.blocks = append(v.blocks[:n:n], b)
+}
+
+// writeRows adds rows of layout row and the table's counts.
+func (g *groupCommit) writeRows(tt *txTable, v *version) {
+	v.seq = g.seq
+	g.seq++
+	for i, op := range tt.ops {
+		key := op.key
+		if !tt.schema.Unique {
+			key = appendRowTail(key[:len(key)-rowTail:len(key)-rowTail], v.seq, uint32(i))
+		}
+		if !op.replaces {
+			v.rows++
+		}
+		v.bytes += int64(len(key) + len(op.value))
+		_ = g.batch.Set(key, op.value, nil)
+	}
+	count := binary.AppendUvarint(nil, uint64(v.rows))
+	count = binary.AppendUvarint(count, v.seq)
+	count = binary.AppendUvarint(count, uint64(v.bytes))
+	_ = g.batch.Set(keys.AppendMetaID(nil, keys.MetaCount, uint64(tt.schema.ID)), count, nil)
+}
+
+// writeStaged gives the staged segments their sequence and lists them for the
+// P record.
+func (g *groupCommit) writeStaged(r *commitRequest, tt *txTable, v *version, staged []segment.Pending) []segment.Pending {
+	seq := g.seq
+	g.seq++
+	all := append(append(make([]*seg, 0, len(v.segs.segs)+len(tt.staged)), v.segs.segs...), tt.staged...)
+	for _, sg := range tt.staged {
+		sg.info.SeqMin, sg.info.SeqMax = seq, seq
+		staged = append(staged, segment.Pending{Key: keys.AppendSegment(nil, sg.id), Row: sg.info.Append(nil)})
+	}
+	r.pending = append(r.pending, tt.staged...)
+	unpublished := v.segs.refs.Load() == 0
+	old := v.segs
+	if v.segs = newSegList(all); unpublished {
+		for _, sg := range old.segs {
+			sg.refs.Add(-1)
+		}
+	}
+	return staged
+}
+
+// addKeys makes the keys of a transaction known as committed.
+func (v *version) addKeys(tt *txTable) {
+	ts := v.shared
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for i, h := range tt.index.hashes {
+		v.active.add(tt.index.keys.At(i), h)
+	}
+	ts.raise(tt.index.max)
+	for _, sg := range tt.staged {
+		ts.raise(sg.info.LastKey)
+	}
+}
+
+// drop adds the removal of a table. Chunks go later, when no state lists them.
+func (g *groupCommit) drop(t *Tx, id table.ID) {
+	if v := g.draft.find(id); v != nil {
+		_ = g.batch.Delete(keys.AppendMetaID(nil, keys.MetaTable, uint64(id)), nil)
+		_ = g.batch.Delete(keys.AppendMetaID(nil, keys.MetaCount, uint64(id)), nil)
+		for _, space := range []byte{keys.SpaceArrival, keys.SpaceCell, keys.SpaceRow, keys.SpaceTombstone, keys.SpaceSegment} {
+			g.deleteAll(space, uint64(id))
+		}
+		for _, x := range v.schema.Indexes {
+			g.deleteAll(keys.SpaceIndex, x.ID)
+		}
+		g.dropped = append(g.dropped, v)
+		g.draft.remove(id)
+	}
+	if tt := t.find(id); tt != nil {
+		g.s.discard(tt.staged)
+		tt.staged = nil
+	}
+}
+
+func (g *groupCommit) deleteAll(space byte, id uint64) {
+	from := keys.AppendTable(nil, space, id)
+	_ = g.batch.DeleteRange(from, keys.AfterPrefix(from), nil)
+}
+
+// afterCommit asks for the flushes that a commit made due, and helps where
+// flushing falls behind.
+func (s *Store) afterCommit(t *Tx) {
+	st := s.acquire()
+	var behind []table.ID
+	for _, tt := range t.order {
+		v := st.find(tt.schema.ID)
+		if v == nil || tt.schema.Layout != table.Columnar || v.bytes < s.flushBytes {
+			continue
+		}
+		v.shared.flushWanted.Store(true)
+		s.wakeUp()
+		if v.bytes > 4*s.flushBytes {
+			behind = append(behind, tt.schema.ID)
+		}
+	}
+	st.release()
+	for _, id := range behind {
+		if err := s.flushTable(context.Background(), id); err != nil {
+			s.log.Error("flush", "table", uint64(id), "error", err)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package colstore
+
+import (
+	"bytes"
+
+	"github.com/cespare/xxhash/v2"
+
+	"tsdb/colstore/segment"
+)
+
+// keyIndex is a set of row keys: open addressing over 64-bit hashes, keys in
+// one buffer in the order of arrival. It holds the keys of arrival blocks only
+// and so is bounded by the flush threshold.
+type keyIndex struct {
+	slots  []uint32 // position of the key + 1; 0: free
+	hashes []uint64
+	keys   segment.Strings
+	max    []byte // largest key
+}
+
+func hashKey(key []byte) uint64 { return xxhash.Sum64(key) }
+
+func (x *keyIndex) len() int { return len(x.hashes) }
+
+// find returns the position of a key, -1 if it is absent.
+func (x *keyIndex) find(key []byte, hash uint64) int {
+	if len(x.slots) == 0 {
+		return -1
+	}
+	mask := uint64(len(x.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		p := x.slots[at]
+		if p == 0 {
+			return -1
+		}
+		if x.hashes[p-1] == hash && bytes.Equal(x.keys.At(int(p-1)), key) {
+			return int(p - 1)
+		}
+	}
+}
+
+// add inserts a key that is absent.
+func (x *keyIndex) add(key []byte, hash uint64) {
+	if len(x.hashes)*2 >= len(x.slots) {
+		x.rehash(max(1024, 2*len(x.slots)))
+	}
+	x.hashes = append(x.hashes, hash)
+	x.keys.Append(key)
+	x.place(hash, uint32(len(x.hashes)))
+	if bytes.Compare(key, x.max) > 0 {
+		x.max = append(x.max[:0], key...)
+	}
+}
+
+func (x *keyIndex) place(hash uint64, p uint32) {
+	mask := uint64(len(x.slots) - 1)
+	at := hash & mask
+	for x.slots[at] != 0 {
+		at = (at + 1) & mask
+	}
+	x.slots[at] = p
+}
+
+func (x *keyIndex) rehash(n int) {
+	x.slots = make([]uint32, n)
+	for i, h := range x.hashes {
+		x.place(h, uint32(i+1))
+	}
+}
+
+// truncate keeps the first n keys.
+func (x *keyIndex) truncate(n int) {
+	if n >= len(x.hashes) {
+		return
+	}
+	x.hashes = x.hashes[:n]
+	x.keys.Ends = x.keys.Ends[:n]
+	end := uint32(0)
+	if n > 0 {
+		end = x.keys.Ends[n-1]
+	}
+	x.keys.Data = x.keys.Data[:end]
+	x.max = x.max[:0]
+	for i := 0; i < n; i++ {
+		if k := x.keys.At(i); bytes.Compare(k, x.max) > 0 {
+			x.max = append(x.max[:0], k...)
+		}
+	}
+	x.rehash(max(1024, len(x.slots)))
+}
+
+// reset empties the index, keeping its memory.
+func (x *keyIndex) reset() {
+	clear(x.slots)
+	x.hashes, x.max = x.hashes[:0], x.max[:0]
+	x.keys.Reset()
+}
+
+// raise makes key the largest key of the live data, if it is. The caller holds mu.
+func (ts *tableShared) raise(key []byte) {
+	if bytes.Compare(key, ts.maxKey) > 0 {
+		ts.maxKey = append(ts.maxKey[:0], key...)
+	}
+}

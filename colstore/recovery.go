@@ -1,0 +1,304 @@
+package colstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cockroachdb/errors/oserror"
+	"github.com/cockroachdb/pebble/v2"
+
+	"tsdb/colstore/keys"
+	"tsdb/colstore/segment"
+	"tsdb/colstore/table"
+)
+
+// formatVersion is the version of the data directory as a whole.
+const formatVersion = 1
+
+func appendU64(dst []byte, x uint64) []byte { return binary.BigEndian.AppendUint64(dst, x) }
+
+func tableID(id keys.SegmentID) table.ID { return table.ID(id.Table) }
+
+// recovery gathers what a data directory holds.
+type recovery struct {
+	s      *Store
+	tables map[table.ID]*version
+	live   map[keys.SegmentID]bool
+	segs   map[table.ID][]*seg
+	marks  map[table.ID]uint64 // flushed-to sequence
+	seq    uint64              // largest seen
+	batch  *pebble.Batch       // removal of what nobody owns
+}
+
+// recover brings the tables up: finish published transactions, then segment
+// rows, then the arrival blocks above the watermarks, then sweep.
+func (s *Store) recover() error {
+	if err := s.emptyStaging(); err != nil {
+		return err
+	}
+	r := &recovery{s: s, tables: map[table.ID]*version{}, live: map[keys.SegmentID]bool{},
+		segs: map[table.ID][]*seg{}, marks: map[table.ID]uint64{}, batch: s.db.NewBatch()}
+	defer r.batch.Close()
+	for _, step := range []func() error{r.format, r.schemas, r.counts, r.pending, r.segmentRows, r.arrivals, r.chunks} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if !r.batch.Empty() {
+		if err := s.db.Apply(r.batch, pebble.NoSync); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	if err := s.failed.get(); err != nil {
+		return err
+	}
+	st := &state{epoch: &rowEpoch{db: s.db}}
+	for id, v := range r.tables {
+		v.segs = newSegList(r.segs[id])
+		for _, g := range r.segs[id] {
+			g.refs.Add(-1) // the reference of recovery itself
+			v.rows += g.info.Rows
+			v.shared.raise(g.info.LastKey)
+		}
+		st.put(v)
+	}
+	s.nextSeq = r.seq + 1
+	s.publish(st)
+	return nil
+}
+
+func (s *Store) emptyStaging() error {
+	dir := s.fs.PathJoin(s.dir, stagingDir)
+	if err := s.fs.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("create %s: %w", dir, err)
+	}
+	names, err := s.fs.List(dir)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", dir, err)
+	}
+	for _, n := range names {
+		if err := s.fs.Remove(s.fs.PathJoin(dir, n)); err != nil && !oserror.IsNotExist(err) && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("empty %s: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// each calls f for the keys that start with prefix.
+func (r *recovery) each(prefix []byte, f func(key, value []byte) error) error {
+	it, err := r.s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keys.AfterPrefix(prefix)})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err == nil {
+			err = f(it.Key(), value)
+		}
+		if err != nil {
+			_ = it.Close()
+			return err
+		}
+	}
+	return it.Close()
+}
+
+func (r *recovery) format() error {
+	s := r.s
+	s.nextID, s.idTop = firstID, firstID
+	key := keys.AppendMeta(nil, keys.MetaFormat, nil)
+	value, closer, err := s.db.Get(key)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		return s.db.Set(key, []byte{formatVersion}, pebble.Sync)
+	case err != nil:
+		return err
+	}
+	defer closer.Close()
+	if len(value) != 1 || value[0] != formatVersion {
+		return fmt.Errorf("format version %v of the data directory is unknown, this program knows %d", value, formatVersion)
+	}
+	top, closer2, err := s.db.Get(keys.AppendMeta(nil, keys.MetaCounter, nil))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer closer2.Close()
+	if len(top) != 8 {
+		return &table.CorruptionError{What: "id counter", Why: "it is malformed"}
+	}
+	s.nextID = binary.BigEndian.Uint64(top)
+	s.idTop = s.nextID
+	return nil
+}
+
+func (r *recovery) schemas() error {
+	return r.each(keys.AppendMeta(nil, keys.MetaTable, nil), func(key, value []byte) error {
+		id, err := keys.DecodeMetaID(key)
+		if err != nil {
+			return err
+		}
+		schema, err := decodeSchema(value)
+		if err == nil && uint64(schema.ID) != id {
+			err = errors.New("it names another table")
+		}
+		if err != nil {
+			return &table.CorruptionError{What: fmt.Sprintf("schema of table %d", id), Why: err.Error()}
+		}
+		r.tables[schema.ID] = r.s.newVersion(schema)
+		return nil
+	})
+}
+
+func (r *recovery) counts() error {
+	return r.each(keys.AppendMeta(nil, keys.MetaCount, nil), func(key, value []byte) error {
+		id, err := keys.DecodeMetaID(key)
+		if err != nil {
+			return err
+		}
+		rd := &schemaReader{src: value}
+		rows, seq, size := rd.uvarint(), rd.uvarint(), rd.uvarint()
+		if rd.bad {
+			return &table.CorruptionError{What: fmt.Sprintf("row count of table %d", id), Why: "it is malformed"}
+		}
+		r.seq = max(r.seq, seq)
+		if v := r.tables[table.ID(id)]; v != nil {
+			v.rows, v.bytes, v.seq = int64(rows), int64(size), seq
+		}
+		return nil
+	})
+}
+
+// pending finishes large transactions that committed: it publishes their
+// segment rows and removes the record, in one Ingest.
+func (r *recovery) pending() error {
+	type record struct {
+		txn  uint64
+		segs []*seg
+	}
+	var records []record
+	err := r.each([]byte{keys.SpacePending}, func(key, value []byte) error {
+		txn, err := keys.DecodePending(key)
+		if err != nil {
+			return err
+		}
+		what := fmt.Sprintf("commit record %d", txn)
+		list, err := segment.DecodePending(value, what)
+		if err != nil {
+			return err
+		}
+		r.seq = max(r.seq, txn)
+		rec := record{txn: txn}
+		for _, p := range list {
+			g, err := r.segment(p.Key, p.Row)
+			if err != nil {
+				return err
+			}
+			if r.tables[tableID(g.id)] != nil {
+				rec.segs = append(rec.segs, g)
+			}
+		}
+		records = append(records, rec)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, rec := range records {
+		if err := r.s.ingestPending(rec.txn, rec.segs); err != nil {
+			return fmt.Errorf("publish transaction %d: %w", rec.txn, err)
+		}
+	}
+	return nil
+}
+
+func (r *recovery) segment(key, row []byte) (*seg, error) {
+	id, err := keys.DecodeSegment(key)
+	if err != nil {
+		return nil, err
+	}
+	info, err := segment.DecodeInfo(row, fmt.Sprintf("row of table %d, bucket %s, segment %d", id.Table, id.Bucket, id.ID))
+	if err != nil {
+		return nil, err
+	}
+	g := newSeg(id, info, r.s.sweepLater)
+	g.refs.Store(1)
+	return g, nil
+}
+
+func (r *recovery) segmentRows() error {
+	return r.each([]byte{keys.SpaceSegment}, func(key, value []byte) error {
+		g, err := r.segment(key, value)
+		if err != nil {
+			return err
+		}
+		id := tableID(g.id)
+		if r.tables[id] == nil {
+			return r.batch.Delete(key, nil)
+		}
+		r.live[g.id] = true
+		r.segs[id] = append(r.segs[id], g)
+		r.marks[id] = max(r.marks[id], g.info.FlushedTo)
+		r.seq = max(r.seq, g.info.SeqMax, g.info.FlushedTo)
+		return nil
+	})
+}
+
+func (r *recovery) arrivals() error {
+	return r.each([]byte{keys.SpaceArrival}, func(key, value []byte) error {
+		id, _, seq, err := keys.DecodeArrival(key)
+		if err != nil {
+			return err
+		}
+		r.seq = max(r.seq, seq)
+		v := r.tables[table.ID(id)]
+		if v == nil || seq <= r.marks[table.ID(id)] {
+			return r.batch.Delete(key, nil)
+		}
+		ids, kinds := columnIDs(v.schema)
+		cols, n, err := segment.DecodeArrival(value, ids, kinds, fmt.Sprintf("arrival block %d of table %d", seq, id))
+		if err != nil {
+			return err
+		}
+		b := newBlock(v.schema, cols, n)
+		v.addBlock(b)
+		v.rows, v.seq = v.rows+int64(n), seq
+		v.data++
+		if v.schema.Unique {
+			var k keyBatch
+			k.fill(v.schema, cols, n, nil)
+			for i, h := range k.hashes {
+				v.active.add(k.keys.At(i), h)
+			}
+			v.shared.raise(v.active.max)
+		}
+		return nil
+	})
+}
+
+// chunks sweeps chunks without a segment row. It seeks from segment to segment.
+func (r *recovery) chunks() error {
+	prefix := []byte{keys.SpaceData}
+	it, err := r.s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keys.AfterPrefix(prefix)})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; {
+		id, _, _, err := keys.DecodeData(it.Key())
+		if err != nil {
+			_ = it.Close()
+			return err
+		}
+		from := keys.AppendDataPrefix(nil, id)
+		to := keys.AfterPrefix(from)
+		if !r.live[id] {
+			_ = r.batch.DeleteRange(from, to, nil)
+		}
+		ok = it.SeekGE(to)
+	}
+	return it.Close()
+}

@@ -1,0 +1,176 @@
+package colstore
+
+import (
+	"tsdb/colstore/segment"
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+)
+
+// reader is one worker of an unordered scan.
+type reader struct {
+	sc     *scan
+	seg    segReader
+	cur    *morsel
+	left   []int // blocks of the segment morsel still to return
+	from   int   // next row of the memory morsel
+	batch  vector.Batch
+	cols   []vector.Vector // decoded rows
+	views  []vector.Vector // slices of a block in memory, which decoding must not write to
+	stats  table.ScanStats
+	block  segment.Stats
+	group  []int
+	closed bool
+}
+
+func newReader(sc *scan) *reader {
+	r := &reader{sc: sc, cols: make([]vector.Vector, len(sc.req.Columns)), views: make([]vector.Vector, len(sc.req.Columns))}
+	r.batch.Cols = make([]*vector.Vector, len(sc.req.Columns))
+	return r
+}
+
+// Next returns the next batch, nil at the end.
+func (r *reader) Next() (*vector.Batch, error) {
+	for !r.closed {
+		if r.cur == nil && !r.take() {
+			return nil, nil
+		}
+		if r.cur.mem != nil {
+			if b := r.nextMemory(); b != nil {
+				return b, nil
+			}
+			continue
+		}
+		if len(r.left) == 0 {
+			r.seg.close()
+			r.cur = nil
+			continue
+		}
+		if b, err := r.nextSegment(); b != nil || err != nil {
+			return b, err
+		}
+	}
+	return nil, nil
+}
+
+// take claims the next morsel.
+func (r *reader) take() bool {
+	i := r.sc.next.Add(1) - 1
+	if i == 0 {
+		r.stats.Add(r.sc.skipped)
+	}
+	if i >= int64(len(r.sc.morsels)) {
+		return false
+	}
+	r.cur = &r.sc.morsels[i]
+	if r.cur.mem != nil {
+		r.from = 0
+		r.stats.BlocksRead += int64(r.cur.mem.n+1023) / 1024
+		r.stats.BytesRead += r.cur.mem.size
+		return true
+	}
+	if r.cur.first {
+		r.stats.SegmentsRead++
+	}
+	r.seg.init(r.sc.s, r.cur.seg, r.sc.schema)
+	r.left = r.cur.blocks
+	return true
+}
+
+// nextMemory shows the next rows of a block in memory.
+func (r *reader) nextMemory() *vector.Batch {
+	b := r.cur.mem
+	if r.from >= b.n {
+		r.cur = nil
+		return nil
+	}
+	to := min(b.n, r.from+vector.BatchSize)
+	for i, c := range r.sc.req.Columns {
+		r.views[i] = sliceVector(b.cols[c], r.from, to)
+		r.batch.Cols[i] = &r.views[i]
+	}
+	r.batch.N = to - r.from
+	r.stats.Rows += int64(r.batch.N)
+	r.from = to
+	return &r.batch
+}
+
+// nextSegment decodes up to a batch of rows from the kept blocks; nil if zone
+// maps exclude all that it looked at.
+func (r *reader) nextSegment() (*vector.Batch, error) {
+	r.group = r.group[:0]
+	n := 0
+	for len(r.left) > 0 && n < vector.BatchSize {
+		b := r.left[0]
+		rows := int(r.cur.seg.info.BlockRows[b]) + 1
+		if n > 0 && n+rows > vector.BatchSize {
+			break
+		}
+		r.left = r.left[1:]
+		ok, err := r.wanted(b)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			r.stats.BlocksSkipped++
+			continue
+		}
+		r.group = append(r.group, b)
+		n += rows
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	before := r.seg.bytes
+	for i, c := range r.sc.req.Columns {
+		if err := r.seg.decode(c, r.group, &r.cols[i]); err != nil {
+			return nil, err
+		}
+		r.batch.Cols[i] = &r.cols[i]
+	}
+	r.batch.N = n
+	r.stats.Rows += int64(n)
+	r.stats.BlocksRead += int64(len(r.group))
+	r.stats.BytesRead += r.seg.bytes - before
+	return &r.batch, nil
+}
+
+// wanted judges a block by the zone maps of the requested columns: those of
+// others would have to be read for it.
+func (r *reader) wanted(b int) (bool, error) {
+	for _, f := range r.sc.filters {
+		if !r.sc.requests(f.col) {
+			continue
+		}
+		part := r.seg.partOf(b)
+		h, err := r.seg.open(f.col, part)
+		if err != nil {
+			return false, err
+		}
+		if h == nil {
+			continue
+		}
+		h.BlockStats(b-r.seg.starts[part], &r.block)
+		if !r.block.MayMatch(f.op, f.key) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (sc *scan) requests(col int) bool {
+	for _, c := range sc.req.Columns {
+		if c == col {
+			return true
+		}
+	}
+	return false
+}
+
+// Stats returns the counts so far.
+func (r *reader) Stats() table.ScanStats { return r.stats }
+
+// Close releases what the reader holds.
+func (r *reader) Close() {
+	r.closed = true
+	r.seg.close()
+}

@@ -1,0 +1,219 @@
+package colstore
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"tsdb/colstore/keys"
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/rowkey"
+)
+
+// rowScan is a scan of a table of layout row, always in key order.
+type rowScan struct {
+	sn     *Snapshot
+	src    *source
+	req    table.ScanRequest
+	spans  []rowkey.Span // of whole keys, in reading order
+	handed bool
+}
+
+func (s *Snapshot) scanRows(src *source, req table.ScanRequest) (table.Scan, error) {
+	timeFirst := len(src.schema.Key) > 0 && src.schema.Time >= 0 && src.schema.Key[0].Column == src.schema.Time
+	if req.Order == table.TimeOrder && !timeFirst || req.Order == table.KeyOrder && len(src.schema.Key) == 0 {
+		return nil, table.ErrDeclined
+	}
+	prefix := keys.AppendTable(nil, keys.SpaceRow, uint64(src.schema.ID))
+	sc := &rowScan{sn: s, src: src, req: req}
+	if req.Spans == nil || req.NoPrune || len(src.schema.Key) == 0 {
+		sc.spans = []rowkey.Span{{Start: prefix, End: keys.AfterPrefix(prefix)}}
+		return sc, nil
+	}
+	for _, sp := range req.Spans {
+		full := rowkey.Span{Start: append(bytes.Clone(prefix), sp.Start...), End: keys.AfterPrefix(prefix)}
+		if sp.End != nil {
+			full.End = append(bytes.Clone(prefix), sp.End...)
+		}
+		sc.spans = append(sc.spans, full)
+	}
+	if req.Reverse {
+		for i, j := 0, len(sc.spans)-1; i < j; i, j = i+1, j-1 {
+			sc.spans[i], sc.spans[j] = sc.spans[j], sc.spans[i]
+		}
+	}
+	return sc, nil
+}
+
+// NewReader returns the one worker.
+func (sc *rowScan) NewReader() table.Reader {
+	r := &rowReader{sc: sc, dec: newRowDecoder(sc.src.schema), done: sc.handed}
+	if sc.src.over != nil {
+		r.own = sc.src.over.rows
+	}
+	sc.handed = true
+	for _, c := range sc.req.Columns {
+		r.batch.Cols = append(r.batch.Cols, vector.New(sc.src.schema.Columns[c].Kind, 0))
+	}
+	return r
+}
+
+// Morsels is 1: rows of this layout are few.
+func (sc *rowScan) Morsels() int { return 1 }
+
+// EstimatedRows is an upper bound of the rows that will be returned.
+func (sc *rowScan) EstimatedRows() int64 { return sc.src.rows }
+
+// rowReader merges the stored rows of each span with those of the transaction,
+// whose rows win.
+type rowReader struct {
+	sc    *rowScan
+	dec   *rowDecoder
+	own   []overlayRow
+	it    *pebble.Iterator
+	has   bool         // it stands on a row
+	mine  []overlayRow // of own, in the span and not yet returned, in reading order
+	span  int
+	open  bool // a span is being read
+	done  bool
+	buf   []byte
+	batch vector.Batch
+	stats table.ScanStats
+}
+
+// Next returns the next batch, nil at the end.
+func (r *rowReader) Next() (*vector.Batch, error) {
+	if r.done {
+		return nil, nil
+	}
+	for i, c := range r.sc.req.Columns {
+		r.batch.Cols[i].Reset(r.sc.src.schema.Columns[c].Kind)
+	}
+	r.batch.N = 0
+	for r.batch.N < vector.BatchSize {
+		value, err := r.row()
+		if err != nil {
+			return nil, err
+		}
+		if value == nil {
+			r.done = true
+			break
+		}
+		if err := r.dec.split(value); err != nil {
+			return nil, &table.CorruptionError{What: fmt.Sprintf("row of table %d", r.sc.src.schema.ID), Why: err.Error()}
+		}
+		for i, c := range r.sc.req.Columns {
+			r.dec.appendTo(r.batch.Cols[i], c)
+		}
+		r.batch.N++
+		r.stats.BytesRead += int64(len(value))
+	}
+	if r.batch.N == 0 {
+		return nil, nil
+	}
+	r.stats.Rows += int64(r.batch.N)
+	r.stats.BlocksRead++
+	return &r.batch, nil
+}
+
+// row returns the next row's value, valid until the next call; nil at the end.
+func (r *rowReader) row() ([]byte, error) {
+	for {
+		if !r.open {
+			if r.span >= len(r.sc.spans) {
+				return nil, nil
+			}
+			if err := r.enter(r.sc.spans[r.span]); err != nil {
+				return nil, err
+			}
+			r.span++
+		}
+		if !r.has && len(r.mine) == 0 {
+			if err := r.it.Error(); err != nil {
+				return nil, fmt.Errorf("read rows of table %d: %w", r.sc.src.schema.ID, err)
+			}
+			r.open = false
+			continue
+		}
+		return r.pick()
+	}
+}
+
+// pick takes the row that comes first of the stored and the own ones.
+func (r *rowReader) pick() ([]byte, error) {
+	if len(r.mine) > 0 {
+		c := -1
+		if r.has {
+			c = bytes.Compare(r.mine[0].key, r.it.Key())
+			if r.sc.req.Reverse {
+				c = -c
+			}
+		}
+		if c <= 0 {
+			value := r.mine[0].value
+			r.mine = r.mine[1:]
+			if c == 0 && r.has {
+				r.move()
+			}
+			return value, nil
+		}
+	}
+	value, err := r.it.ValueAndErr()
+	if err != nil {
+		return nil, fmt.Errorf("read row of table %d: %w", r.sc.src.schema.ID, err)
+	}
+	r.buf = append(r.buf[:0], value...)
+	r.move()
+	return r.buf, nil
+}
+
+func (r *rowReader) move() {
+	if r.sc.req.Reverse {
+		r.has = r.it.Prev()
+	} else {
+		r.has = r.it.Next()
+	}
+}
+
+// enter positions on the first row of a span.
+func (r *rowReader) enter(sp rowkey.Span) error {
+	if r.it == nil {
+		it, err := r.sc.sn.rowReader().NewIter(&pebble.IterOptions{LowerBound: sp.Start, UpperBound: sp.End})
+		if err != nil {
+			return fmt.Errorf("read rows of table %d: %w", r.sc.src.schema.ID, err)
+		}
+		r.it = it
+	} else {
+		r.it.SetBounds(sp.Start, sp.End)
+	}
+	r.mine = r.mine[:0]
+	for _, o := range r.own {
+		if sp.Contains(o.key) {
+			r.mine = append(r.mine, o)
+		}
+	}
+	if r.sc.req.Reverse {
+		for i, j := 0, len(r.mine)-1; i < j; i, j = i+1, j-1 {
+			r.mine[i], r.mine[j] = r.mine[j], r.mine[i]
+		}
+		r.has = r.it.Last()
+	} else {
+		r.has = r.it.First()
+	}
+	r.open = true
+	return nil
+}
+
+// Stats returns the counts so far.
+func (r *rowReader) Stats() table.ScanStats { return r.stats }
+
+// Close releases the iterator.
+func (r *rowReader) Close() {
+	r.done = true
+	if r.it != nil {
+		_ = r.it.Close()
+		r.it = nil
+	}
+}
