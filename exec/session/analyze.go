@@ -30,29 +30,13 @@ type analyzed struct {
 	key string // settings at binding
 }
 
-// parse splits and parses a query string through the cache.
+// parse splits and parses a query string through the cache, which never
+// holds a text with a password.
 func (e *Engine) parse(query string) ([]*sql.Statement, error) {
-	if len(query) > cachedText {
+	if len(query) < 1<<12 && strings.Contains(strings.ToLower(query), "password") {
 		return sql.Parse(query)
 	}
-	if sts, ok := e.parsed.get(query); ok {
-		return sts, nil
-	}
-	sts, err := sql.Parse(query)
-	if err == nil && !hasPassword(sts) {
-		e.parsed.put(query, sts)
-	}
-	return sts, err
-}
-
-// hasPassword keeps statements that may hold a password out of the cache.
-func hasPassword(sts []*sql.Statement) bool {
-	for _, st := range sts {
-		if st.Node.GetCreateRoleStmt() != nil || st.Node.GetAlterRoleStmt() != nil {
-			return true
-		}
-	}
-	return false
+	return e.parsed.Parse(query)
 }
 
 // planned reports whether the planner binds a statement.
@@ -84,7 +68,7 @@ func (s *Session) analyze(st *sql.Statement, declared []types.OID, cat *catalog.
 }
 
 func (s *Session) bind(st *sql.Statement, declared []types.OID, cat *catalog.Snapshot) (*planner.Bound, error) {
-	cacheable := st.Bulk == nil && len(st.Text) <= cachedText && cat == s.e.published.Load() && !timeLiteral(st.Text)
+	cacheable := st.Bulk == nil && len(st.Text) <= boundText && cat == s.e.published.Load() && !timeLiteral(st.Text)
 	key := ""
 	if cacheable {
 		key = boundKey(st, declared, cat, s.settingsKey)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -61,6 +62,9 @@ func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
 		return err
 	}
 	if err := s.writeTx().CreateTable(b.t.Storage); err != nil {
+		if errors.Is(err, table.ErrConflictMode) {
+			return pgerr.Unsupported("conflict = 'replace' on a columnar table with a primary key").WithHint("Use WITH (layout = 'row') or conflict = 'ignore'.")
+		}
 		return err
 	}
 	s.tx.local = s.tx.local.WithTable(b.t)
@@ -296,7 +300,7 @@ func (b *tableBuilder) columnConstraint(col int, c *pg_query.Constraint) error {
 		if column.Default != "" {
 			return pgerr.New(pgerr.SyntaxError, `multiple default values specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
 		}
-		text, err := b.s.defaultText(b.st, c.RawExpr, column)
+		text, err := b.s.defaultText(c.RawExpr, column)
 		if err != nil {
 			return err
 		}

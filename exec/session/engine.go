@@ -29,7 +29,7 @@ type Engine struct {
 	published atomic.Pointer[catalog.Snapshot]
 	ddl       chan struct{} // holds one token: the right to change the catalog
 
-	parsed *lru[[]*sql.Statement]
+	parsed *sql.Cache
 	bound  *lru[*planner.Bound]
 
 	mu       sync.Mutex // guards the fields below
@@ -38,14 +38,12 @@ type Engine struct {
 	closed   bool
 }
 
-// Sizes of the caches in entries. A dashboard's statements are tens; larger
-// caches only keep plans of statements that do not come back.
 const (
-	parsedEntries = 1024
-	boundEntries  = 1024
-	// cachedText is the longest text that is cached: an INSERT of thousands of
-	// rows does not come back, and its tree is large.
-	cachedText = 16 << 10
+	// boundEntries bounds the cache of bound statements. A dashboard's are
+	// tens; more would keep statements that do not come back.
+	boundEntries = 1024
+	// boundText is the longest text whose bound form is kept.
+	boundText = 16 << 10
 )
 
 const defaultQueryMemory = 1 << 30
@@ -68,7 +66,7 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 		o.Version = "dev"
 	}
 	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), sessions: map[int32]*Session{}, nextPID: 1000,
-		parsed: newLRU[[]*sql.Statement](parsedEntries), bound: newLRU[*planner.Bound](boundEntries)}
+		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
 	snap, ok, err := catalog.Load(store.Meta)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"tsdb/planner"
 	"tsdb/planner/bind"
 	"tsdb/sql"
+	"tsdb/sql/catalog"
 	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
@@ -38,7 +39,7 @@ func (s *Session) prepareCommand(st *sql.Statement, n *pg_query.PrepareStmt) err
 }
 
 // executeCommand is SQL's EXECUTE name (values).
-func (s *Session) executeCommand(ctx context.Context, st *sql.Statement, n *pg_query.ExecuteStmt, r Result) (string, error) {
+func (s *Session) executeCommand(ctx context.Context, n *pg_query.ExecuteStmt, r Result) (string, error) {
 	p, err := s.findStatement(n.Name)
 	if err != nil {
 		return "", err
@@ -56,7 +57,7 @@ func (s *Session) executeCommand(ctx context.Context, st *sql.Statement, n *pg_q
 	params := make([]planner.ParamValue, len(n.Params))
 	c := s.functionCtx()
 	for i, a := range n.Params {
-		if params[i], err = s.argument(c, st, a, p.a.params[i]); err != nil {
+		if params[i], err = s.argument(c, a, p.a.params[i]); err != nil {
 			return "", err
 		}
 	}
@@ -69,8 +70,12 @@ func (s *Session) executeCommand(ctx context.Context, st *sql.Statement, n *pg_q
 }
 
 // argument evaluates one value of EXECUTE as the parameter's type.
-func (s *Session) argument(c *functions.Ctx, st *sql.Statement, n *pg_query.Node, t types.Type) (planner.ParamValue, error) {
-	e, err := bind.Default(s.env(s.catalog(), c, nil), st, n, "", t)
+func (s *Session) argument(c *functions.Ctx, n *pg_query.Node, t types.Type) (planner.ParamValue, error) {
+	text, err := deparse(n)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.boundDefault(c, s.catalog(), text, &catalog.Column{Type: t})
 	if err != nil {
 		return nil, err
 	}

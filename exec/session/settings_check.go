@@ -59,7 +59,17 @@ func checkPasswordEncryption(_ *Session, v string) (string, error) {
 	return v, nil
 }
 
+func checkIsolation(_ *Session, v string) (string, error) {
+	if v == "serializable" {
+		return "", pgerr.Unsupported("ISOLATION LEVEL SERIALIZABLE")
+	}
+	return v, nil
+}
+
 func checkTransactionIsolation(s *Session, v string) (string, error) {
+	if _, err := checkIsolation(s, v); err != nil {
+		return "", err
+	}
 	if s.tx == nil || v == s.isolation() {
 		return v, nil
 	}

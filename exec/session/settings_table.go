@@ -96,15 +96,16 @@ var reported = []string{"application_name", "client_encoding", "DateStyle", "def
 	"server_version", "standard_conforming_strings", "TimeZone"}
 
 var checks = map[string]func(*Session, string) (string, error){
-	"application_name":            checkApplicationName,
-	"client_encoding":             checkClientEncoding,
-	"DateStyle":                   checkDateStyle,
-	"TimeZone":                    checkTimeZone,
-	"search_path":                 checkSearchPath,
-	"standard_conforming_strings": checkConformingStrings,
-	"transaction_isolation":       checkTransactionIsolation,
-	"transaction_read_only":       checkTransactionReadOnly,
-	"password_encryption":         checkPasswordEncryption,
+	"application_name":              checkApplicationName,
+	"client_encoding":               checkClientEncoding,
+	"DateStyle":                     checkDateStyle,
+	"TimeZone":                      checkTimeZone,
+	"search_path":                   checkSearchPath,
+	"standard_conforming_strings":   checkConformingStrings,
+	"transaction_isolation":         checkTransactionIsolation,
+	"default_transaction_isolation": checkIsolation,
+	"transaction_read_only":         checkTransactionReadOnly,
+	"password_encryption":           checkPasswordEncryption,
 }
 
 // parameters holds every known setting by lower-case name, parameterNames

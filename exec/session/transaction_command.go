@@ -53,10 +53,12 @@ func (s *Session) beginBlock(options []*pg_query.Node) error {
 	tx := s.begin()
 	if tx.block {
 		s.warn(pgerr.ActiveSQLTransaction, "there is already a transaction in progress")
-	} else {
-		tx.block, tx.several = true, false
 	}
-	return s.transactionModes(options, "transaction_")
+	if err := s.transactionModes(options, "transaction_"); err != nil {
+		return err
+	}
+	tx.block, tx.several = true, false
+	return nil
 }
 
 // transactionModes applies ISOLATION LEVEL, READ ONLY and DEFERRABLE; prefix

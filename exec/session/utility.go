@@ -40,7 +40,7 @@ func (s *Session) utility(ctx context.Context, a *analyzed, r Result) (string, e
 	case *pg_query.Node_PrepareStmt:
 		return "PREPARE", s.prepareCommand(a.st, n.PrepareStmt)
 	case *pg_query.Node_ExecuteStmt:
-		return s.executeCommand(ctx, a.st, n.ExecuteStmt, r)
+		return s.executeCommand(ctx, n.ExecuteStmt, r)
 	case *pg_query.Node_DeallocateStmt:
 		return s.deallocate(n.DeallocateStmt)
 	case *pg_query.Node_DiscardStmt:
