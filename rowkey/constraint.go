@@ -86,7 +86,7 @@ func wholePrefixes(prefixes [][]byte) []Span {
 }
 
 func intervals(prefixes [][]byte, codec Codec, c *Constraint) []Span {
-	var out []Span
+	out := make([]Span, 0, len(prefixes))
 	for _, p := range prefixes {
 		s := Span{p, Successor(p)}
 		if c.Prefix != nil {
@@ -96,7 +96,9 @@ func intervals(prefixes [][]byte, codec Codec, c *Constraint) []Span {
 		if c.Lo != nil {
 			lo := AppendKey(slices.Clone(p), codec, c.Lo.Value, 0)
 			if !c.Lo.Inclusive {
-				lo = Successor(lo)
+				if lo = Successor(lo); lo == nil {
+					continue // nothing sorts above the greatest key
+				}
 			}
 			if bytes.Compare(lo, s.Start) > 0 {
 				s.Start = lo

@@ -4,6 +4,22 @@
 // It knows vectors and bytes, not SQL types, tables or storage. Templates of
 // the wide-column layouts and their codecs belong here too.
 //
+// # Layout
+//
+// A key is its parts one after the other, nothing between or around them; each
+// part ends by itself, so that a key's prefix of whole parts is a byte prefix:
+//
+//	+--------+--------+-----+--------+
+//	| part 1 | part 2 | ... | part n |
+//	+--------+--------+-----+--------+
+//
+// The layout of a part under each codec is at AppendKey. The row ('ab', 7,
+// -1.5) of (text, int4, numeric) has the key
+//
+//	61 62 00 01 | 80 00 00 07 | 02 7f ff ff fd ec 76 ff ff
+//
+// A row with a NULL among the parts has no key.
+//
 // Invariant: for rows a and b, bytes.Compare(Key(a), Key(b)) has the sign of
 // the comparison of their key parts, part by part; no key is a proper prefix
 // of another key of the same parts.
