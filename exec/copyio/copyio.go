@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tsdb/colstore/vector"
+	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
 
@@ -25,7 +26,7 @@ const (
 type Options struct {
 	Format                              Format
 	Delimiter                           byte   // text: tab, CSV: comma
-	Null                                string // text: \N, CSV: empty
+	Null                                string // text: \N, CSV: empty; the caller sets it
 	Header                              bool
 	HeaderMatch                         bool   // HEADER MATCH
 	Quote                               byte   // CSV
@@ -53,8 +54,38 @@ type Reader interface {
 }
 
 // NewReader returns a reader of text, CSV or binary data from a stream.
+//
+// Errors: 22P04 for a binary stream without its header.
 func NewReader(r io.Reader, table string, cols []Column, o Options, c *types.Context) (Reader, error) {
-	return nil, nil
+	src := source{r: r}
+	switch o.Format {
+	case Text, CSV:
+		return newDelimitedReader(src, table, cols, o.withDefaults(), c), nil
+	case Binary:
+		b := &binaryReader{rows: newRows(table, cols, c), src: src}
+		if err := b.readHeader(); err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+	return nil, pgerr.Unsupported("reading this COPY format from a stream")
+}
+
+// withDefaults fills in the characters that are not set.
+func (o Options) withDefaults() Options {
+	if o.Delimiter == 0 {
+		o.Delimiter = '\t'
+		if o.Format == CSV {
+			o.Delimiter = ','
+		}
+	}
+	if o.Quote == 0 {
+		o.Quote = '"'
+	}
+	if o.Escape == 0 {
+		o.Escape = o.Quote
+	}
+	return o
 }
 
 // NewFileReader returns a reader of Parquet or Arrow data. Columns are matched by name,
@@ -62,7 +93,9 @@ func NewReader(r io.Reader, table string, cols []Column, o Options, c *types.Con
 func NewFileReader(f interface {
 	io.ReaderAt
 	io.ReadSeeker
-}, table string, cols []Column, format Format) (Reader, error) { return nil, nil }
+}, table string, cols []Column, format Format) (Reader, error) {
+	return newColumnarReader(f, table, cols, format)
+}
 
 // Writer formats batches.
 type Writer interface {
@@ -76,4 +109,9 @@ type Writer interface {
 }
 
 // NewWriter returns a writer of text, CSV or binary.
-func NewWriter(cols []Column, o Options, c *types.Context) Writer { return nil }
+func NewWriter(cols []Column, o Options, c *types.Context) Writer {
+	if o.Format == Binary {
+		return &binaryWriter{cols: cols}
+	}
+	return newDelimitedWriter(cols, o.withDefaults(), c)
+}
