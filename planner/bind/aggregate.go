@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/planner/logical"
@@ -20,6 +22,22 @@ type aggExpr struct {
 
 // ResultType implements scalar.Expr.
 func (e *aggExpr) ResultType() types.Type { return e.call.Typ }
+
+// text is the call as EXPLAIN shows it.
+func (e *aggExpr) text() string {
+	args := make([]string, len(e.call.Args))
+	for i, a := range e.call.Args {
+		args[i] = scalar.Format(a)
+	}
+	list := strings.Join(args, ", ")
+	switch {
+	case len(args) == 0:
+		list = "*"
+	case e.call.Distinct:
+		list = "DISTINCT " + list
+	}
+	return e.name + "(" + list + ")"
+}
 
 func (e *aggExpr) same(o *aggExpr) bool {
 	if e.call.Fn != o.call.Fn || e.call.Distinct != o.call.Distinct || !sameList(e.call.Args, o.call.Args) {

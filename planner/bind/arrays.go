@@ -10,13 +10,6 @@ import (
 	"tsdb/sql/types"
 )
 
-// Names under which the registry keeps what the grammar has syntax for. They
-// hold a character that no function name typed without quotes can have.
-const (
-	arrayConstructor = "array[]" // (VARIADIC anyelement) -> anyarray
-	arraySubscript   = "[]"      // (anyarray, int4) -> anyelement
-)
-
 // arrayExpr binds ARRAY[...]; want is the array type it is cast to, if it is.
 func (b *binder) arrayExpr(n *pg_query.A_ArrayExpr, want types.Type, c exprCtx) (scalar.Expr, error) {
 	if len(n.Elements) == 0 {
@@ -79,11 +72,7 @@ func (b *binder) makeArray(args []scalar.Expr, elem, array types.OID) (scalar.Ex
 	if k, ok := b.constantArray(args, elem, array); ok {
 		return k, nil
 	}
-	fns := functions.Functions(arrayConstructor)
-	if len(fns) == 0 {
-		return nil, unsupported("ARRAY of expressions")
-	}
-	return &scalar.Call{Fn: fns[0], Args: args, Typ: types.T(array)}, nil
+	return &scalar.Call{Fn: arrayOf(elem), Args: args, Typ: types.T(array)}, nil
 }
 
 // indirection binds subscripts: a[i]. Fields and slices are out of scope.
@@ -126,11 +115,7 @@ func (b *binder) indirection(n *pg_query.A_Indirection, c exprCtx) (scalar.Expr,
 	if !ok {
 		return nil, b.errorAt(at, pgerr.DatatypeMismatch, "array subscript must have type integer")
 	}
-	fns := functions.Functions(arraySubscript)
-	if len(fns) == 0 {
-		return nil, b.unsupportedAt(loc, "an array subscript")
-	}
-	return &scalar.Call{Fn: fns[0], Args: []scalar.Expr{e, index}, Typ: types.T(elem)}, nil
+	return &scalar.Call{Fn: elementOf(elem), Args: []scalar.Expr{e, index}, Typ: types.T(elem)}, nil
 }
 
 // constantArray computes an array whose elements are constants, casts included.

@@ -10,7 +10,7 @@ import (
 
 // caseExpr binds both forms of CASE; CASE x WHEN y becomes WHEN x = y.
 func (b *binder) caseExpr(n *pg_query.CaseExpr, c exprCtx) (scalar.Expr, error) {
-	c.inArms = true
+	c.arms = "CASE"
 	var subject operand
 	if n.Arg != nil {
 		err := b.copy()
@@ -22,7 +22,7 @@ func (b *binder) caseExpr(n *pg_query.CaseExpr, c exprCtx) (scalar.Expr, error) 
 		if err != nil {
 			return nil, err
 		}
-		if subject.expr, err = b.resolveUnknownLiteral(subject); err != nil {
+		if subject.expr, err = b.resolveUnknown(subject.expr, locate(n.Arg)); err != nil {
 			return nil, err
 		}
 	}
@@ -64,14 +64,6 @@ func (b *binder) caseExpr(n *pg_query.CaseExpr, c exprCtx) (scalar.Expr, error) 
 	return out, nil
 }
 
-// resolveUnknownLiteral makes an untyped CASE subject text, as the comparisons need a type.
-func (b *binder) resolveUnknownLiteral(o operand) (scalar.Expr, error) {
-	if _, ok := o.expr.(*scalar.Const); !ok {
-		return o.expr, nil
-	}
-	return b.resolveUnknown(o.expr, locate(o.node))
-}
-
 func (b *binder) whenCondition(w *pg_query.CaseWhen, subject operand, c exprCtx) (scalar.Expr, error) {
 	cond, err := b.operand(w.Expr, c)
 	if err != nil {
@@ -86,7 +78,7 @@ func (b *binder) whenCondition(w *pg_query.CaseWhen, subject operand, c exprCtx)
 }
 
 func (b *binder) coalesce(n *pg_query.CoalesceExpr, c exprCtx) (scalar.Expr, error) {
-	c.inArms = true
+	c.arms = "COALESCE"
 	ops, err := b.operands(n.Args, c)
 	if err != nil {
 		return nil, err

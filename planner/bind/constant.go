@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,9 @@ func (b *binder) constant(n *pg_query.A_Const) (scalar.Expr, error) {
 // number binds a numeric literal that is not an int4.
 func (b *binder) number(text string, location int32) (scalar.Expr, error) {
 	if i, ok := parseInteger(text); ok {
+		if i == math.MinInt32 {
+			return int4Const(math.MinInt32), nil
+		}
 		return int8Const(i), nil
 	}
 	v := vector.New(vector.Bytes, 1)

@@ -26,6 +26,8 @@ func (b *binder) with(w *pg_query.WithClause, s *scope) error {
 		return nil
 	}
 	seen := map[string]bool{}
+	s.later = seen
+	defer func() { s.later = nil }()
 	for _, n := range w.Ctes {
 		c := n.GetCommonTableExpr()
 		if seen[c.Ctename] {
@@ -46,6 +48,7 @@ func (b *binder) with(w *pg_query.WithClause, s *scope) error {
 			return err
 		}
 		f.next, s.ctes = s.ctes, f
+		delete(s.later, f.name)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (c clause) aggregates() bool {
 type exprCtx struct {
 	scope  *scope
 	clause clause
-	inArms bool // inside CASE or COALESCE: no set-returning functions
+	arms   string // CASE or COALESCE around it: no set-returning functions
 }
 
 func (b *binder) expr(n *pg_query.Node, c exprCtx) (scalar.Expr, error) {
@@ -270,6 +270,9 @@ func (b *binder) booleanTest(n *pg_query.BooleanTest, c exprCtx) (scalar.Expr, e
 
 // typeCast binds CAST(x AS t), x::t and t 'literal'.
 func (b *binder) typeCast(n *pg_query.TypeCast, c exprCtx) (scalar.Expr, error) {
+	if err := b.checkTypeSchema(n.TypeName); err != nil {
+		return nil, err
+	}
 	want, err := TypeNameIn(b.st, n.TypeName)
 	if err != nil {
 		return nil, err
@@ -284,7 +287,19 @@ func (b *binder) typeCast(n *pg_query.TypeCast, c exprCtx) (scalar.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	return b.explicitCast(e, want, n, locate(n.Arg))
+	return b.explicitCast(e, want, n, locateIfUnknown(operand{e, n.Arg}))
+}
+
+// checkTypeSchema refuses a type's name in a schema that does not exist.
+func (b *binder) checkTypeSchema(n *pg_query.TypeName) error {
+	if len(n.Names) != 2 {
+		return nil
+	}
+	schema := stringOf(n.Names[0])
+	if _, ok := b.env.Catalog.Schema(schema); !ok {
+		return b.errorAt(n.Location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
+	}
+	return nil
 }
 
 func (b *binder) explicitCast(e scalar.Expr, want types.Type, n *pg_query.TypeCast, argAt int32) (scalar.Expr, error) {

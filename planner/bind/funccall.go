@@ -12,6 +12,12 @@ import (
 // maxArguments is PostgreSQL's FUNC_MAX_ARGS.
 const maxArguments = 100
 
+// windowFunctions are functions that exist over windows only.
+var windowFunctions = map[string]bool{
+	"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true,
+	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
+}
+
 // functionName returns the bare name of a function. Functions live in pg_catalog only;
 // shown is the name as errors show it.
 func (b *binder) functionName(n *pg_query.FuncCall) (name, shown string, found bool, err error) {
@@ -46,6 +52,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 	}
 	if found && functions.Aggregates(name) != nil {
 		return b.aggregate(n, name, c)
+	}
+	if found && windowFunctions[name] {
+		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
 	args, names, err := b.arguments(n, c)
 	if err != nil {
@@ -245,9 +254,11 @@ func (b *binder) setReturning(n *pg_query.FuncCall, name string, args []operand,
 	case names != nil:
 		return nil, b.unsupportedAt(n.Location, "named arguments of a set-returning function")
 	case c.clause == inAggregate:
-		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls")
-	case c.inArms:
-		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in CASE")
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "aggregate function calls cannot contain set-returning function calls").
+			WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
+	case c.arms != "":
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.arms).
+			WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
 	case c.clause != inTarget:
 		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.clause.place())
 	}

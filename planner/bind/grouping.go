@@ -21,6 +21,7 @@ func (l *level) aggregate(keys []groupKey, having scalar.Expr) error {
 	g := &grouper{l: l, done: map[scalar.Expr]scalar.Expr{}}
 	for _, k := range keys {
 		if g.keyOf(k.expr) < 0 {
+			k.name = shownName(k.expr)
 			g.keys = append(g.keys, k)
 		}
 	}
@@ -126,7 +127,7 @@ func (g *grouper) rewriteNode(e scalar.Expr, inSub bool) scalar.Expr {
 	case *aggExpr:
 		for i, a := range g.l.scope.aggs {
 			if a == e {
-				return &scalar.Column{Index: len(g.keys) + i, Typ: e.call.Typ, Name: e.name}
+				return &scalar.Column{Index: len(g.keys) + i, Typ: e.call.Typ, Name: e.text()}
 			}
 		}
 	case *scalar.Column:

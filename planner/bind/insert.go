@@ -42,6 +42,11 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	if r.table == nil {
 		return nil, pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rv.Relname)
 	}
+	own := &item{alias: r.table.Name, relation: r.table.Name, table: r.table}
+	for _, c := range r.table.Columns {
+		own.cols = append(own.cols, column{name: c.Name, typ: c.Type})
+	}
+	s.all = append(s.all, own) // for hints: a VALUES cannot read the table
 	in := &inserter{binder: b, table: r.table, defaults: map[int]scalar.Expr{}}
 	if err := in.columns(n.Cols); err != nil {
 		return nil, err

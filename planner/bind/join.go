@@ -53,10 +53,8 @@ func (b *binder) joinPart(n *pg_query.JoinExpr, s *scope, before *part) (*part, 
 		}
 		out.items = nil
 	}
-	for i, it := range out.items {
-		hidden := *it
-		hidden.colsVisible = false
-		out.items[i] = &hidden
+	for _, it := range out.items {
+		it.colsVisible = false
 	}
 	out.top.relVisible, out.top.colsVisible = n.Alias != nil, true
 	out.items = append(out.items, out.top)

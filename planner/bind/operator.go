@@ -276,14 +276,9 @@ func (b *binder) nullIf(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error) {
 		return nil, b.errorAt(n.Location, pgerr.DatatypeMismatch, "NULLIF requires = operator to yield boolean")
 	}
 	first := e.(*scalar.Call).Args[0]
-	if l.expr.ResultType().OID != types.Unknown && !isParam(l.expr) {
-		first = l.expr
-	}
 	t := first.ResultType()
 	return &scalar.Case{Whens: []scalar.When{{Cond: e, Then: nullConst(t)}}, Else: first, Typ: t}, nil
 }
-
-func isParam(e scalar.Expr) bool { _, ok := e.(*scalar.Param); return ok }
 
 // copy counts a construct that repeats its operand; the caller subtracts it again.
 func (b *binder) copy() error {

@@ -83,6 +83,13 @@ func (b *binder) tablePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 	}
 	r, err := b.findRelation(rv)
 	if err != nil {
+		visibleScopes(s, func(s *scope) {
+			if rv.Schemaname == "" && s.later[rv.Relname] {
+				err = pgerr.From(err).
+					WithDetail("There is a WITH item named \"%s\", but it cannot be referenced from this part of the query.", rv.Relname).
+					WithHint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
+			}
+		})
 		return nil, err
 	}
 	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table}

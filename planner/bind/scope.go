@@ -12,11 +12,12 @@ import (
 // scope is one query level: what its FROM clause makes visible, and the
 // aggregates found in its expressions.
 type scope struct {
-	parent *scope    // the enclosing query level as written, for hints
-	run    *run      // the subquery expression that this level belongs to; nil: the statement itself
-	ctes   *cteFrame // WITH names, innermost first
-	items  []*item   // visible now
-	all    []*item   // every relation of FROM so far, for hints
+	parent *scope          // the enclosing query level as written, for hints
+	run    *run            // the subquery expression that this level belongs to; nil: the statement itself
+	ctes   *cteFrame       // WITH names, innermost first
+	later  map[string]bool // WITH names not in sight yet, for hints
+	items  []*item         // visible now
+	all    []*item         // every relation of FROM so far, for hints
 	aggs   []*aggExpr
 	srfs   []*srfExpr
 }

@@ -317,8 +317,18 @@ func (l *level) project() {
 	l.node = p
 }
 
+// targetColumn reads a projected target; it is named as EXPLAIN shows the key.
 func (l *level) targetColumn(i int) *scalar.Column {
-	return &scalar.Column{Index: i, Typ: l.targets[i].expr.ResultType(), Name: l.targets[i].name}
+	e := l.targets[i].expr
+	return &scalar.Column{Index: i, Typ: e.ResultType(), Name: shownName(e)}
+}
+
+// shownName is how EXPLAIN prints an expression that a lower operator computes.
+func shownName(e scalar.Expr) string {
+	if c, ok := e.(*scalar.Column); ok {
+		return c.Name
+	}
+	return scalar.Format(e)
 }
 
 // finish adds DISTINCT, ORDER BY and LIMIT above the projected targets and
@@ -397,6 +407,9 @@ func (l *level) limitValue(n *pg_query.Node, in clause) (scalar.Expr, error) {
 	}
 	if e, err = l.asType(e, types.Int8, in.place(), n); err != nil {
 		return nil, err
+	}
+	if k, ok := l.foldCast(e); ok {
+		return k, nil
 	}
 	var at *columnUse
 	scalar.Walk(e, func(x scalar.Expr) bool {

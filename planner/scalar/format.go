@@ -12,6 +12,12 @@ import (
 // maxListItems bounds how much of a long IN list is printed.
 const maxListItems = 100
 
+// Names of the functions behind a syntax of arrays: ARRAY[...] and a[i].
+const (
+	ArrayConstructor = "ARRAY[]"
+	ArraySubscript   = "[]"
+)
+
 // Format returns e as PostgreSQL's EXPLAIN prints conditions, such as
 // ((delay > 5) AND (origin = 'SEA'::text)). Casts that the user did not write
 // are left out.
@@ -172,6 +178,15 @@ func (p *printer) call(e *Call) {
 		p.put("EXTRACT(", string(e.Args[0].(*Const).Value.Bytes(0)), " FROM ")
 		p.expr(e.Args[1])
 		p.put(")")
+	case e.Fn.Name == ArrayConstructor:
+		p.put("ARRAY[")
+		p.list(", ", e.Args)
+		p.put("]")
+	case e.Fn.Name == ArraySubscript:
+		p.expr(e.Args[0])
+		p.put("[")
+		p.expr(e.Args[1])
+		p.put("]")
 	default:
 		p.put(e.Fn.Name, "(")
 		p.list(", ", e.Args)
