@@ -193,8 +193,8 @@ func parseBytesBinary(v *vector.Vector, t Type, b []byte) error {
 		v.FinishBytes()
 		return nil
 	case Numeric:
-		var buf [24]int16
-		n := Decimal{digits: buf[:0]}
+		n := decimals.Get().(*Decimal)
+		defer decimals.Put(n)
 		if err := n.decodeWire(b); err != nil {
 			return err
 		}

@@ -115,6 +115,10 @@ func AppendEqualKey(dst []byte, t Type, v *vector.Vector, i int) []byte {
 			return AppendNumericEqualKey(dst, b)
 		case BPChar:
 			return append(dst, trimPad(b)...)
+		case JSONB:
+			if n, ok := parseNode(b); ok {
+				return n.appendEqualKey(dst)
+			}
 		}
 		if elem := ElemOf(t.OID); elem != 0 {
 			return appendArrayEqualKey(dst, b)

@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"tsdb/sql/pgerr"
@@ -307,4 +308,27 @@ func compareNodes(x, y *jsonNode) int {
 		}
 	}
 	return 0
+}
+
+// appendEqualKey appends the value without its numbers' display scales.
+func (n *jsonNode) appendEqualKey(dst []byte) []byte {
+	dst = append(dst, n.kind)
+	switch n.kind {
+	case '"':
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(n.str)))
+		return append(dst, n.str...)
+	case '0':
+		n.num.scale = 0
+		return n.num.AppendStored(dst)
+	case '[', '{':
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(n.elems)))
+		for i := range n.elems {
+			if n.keys != nil {
+				dst = binary.LittleEndian.AppendUint32(dst, uint32(len(n.keys[i])))
+				dst = append(dst, n.keys[i]...)
+			}
+			dst = n.elems[i].appendEqualKey(dst)
+		}
+	}
+	return dst
 }

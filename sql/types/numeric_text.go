@@ -1,6 +1,9 @@
 package types
 
 import (
+	"encoding/binary"
+	"sync"
+
 	"tsdb/sql/pgerr"
 )
 
@@ -124,7 +127,15 @@ func (n *Decimal) setDecimal(mantissa []byte, intDigits, exp int) {
 
 // AppendText appends the value as PostgreSQL prints it, with Scale decimals.
 func (n *Decimal) AppendText(dst []byte) []byte {
-	switch n.sign {
+	var buf [160]byte
+	return AppendNumericText(dst, n.AppendStored(buf[:0]))
+}
+
+// AppendNumericText appends the text of a stored value.
+func AppendNumericText(dst, stored []byte) []byte {
+	weight := int(int16(binary.BigEndian.Uint16(stored[2:])))
+	scale := int(binary.BigEndian.Uint16(stored[6:]))
+	switch binary.BigEndian.Uint16(stored[4:]) {
 	case signNaN:
 		return append(dst, "NaN"...)
 	case signPInf:
@@ -134,24 +145,28 @@ func (n *Decimal) AppendText(dst []byte) []byte {
 	case signNeg:
 		dst = append(dst, '-')
 	}
-	if n.weight < 0 || len(n.digits) == 0 {
-		dst = append(dst, '0')
+	digits := stored[8:]
+	at := func(p int) int { // the digit of 10,000^p
+		if i := 2 * (weight - p); i >= 0 && i < len(digits) {
+			return int(binary.BigEndian.Uint16(digits[i:]))
+		}
+		return 0
 	}
-	for i := 0; i <= n.weight && len(n.digits) > 0; i++ {
-		d := n.digitAt(n.weight - i)
-		if i == 0 {
-			dst = appendInt(dst, d)
-		} else {
-			dst = appendPad(dst, d, 4)
+	if weight < 0 || len(digits) == 0 {
+		dst = append(dst, '0')
+	} else {
+		dst = appendInt(dst, at(weight))
+		for p := weight - 1; p >= 0; p-- {
+			dst = appendPad(dst, at(p), 4)
 		}
 	}
-	if n.scale == 0 {
+	if scale == 0 {
 		return dst
 	}
 	dst = append(dst, '.')
-	end := len(dst) + n.scale
+	end := len(dst) + scale
 	for p := -1; len(dst) < end; p-- {
-		dst = appendPad(dst, n.digitAt(p), 4)
+		dst = appendPad(dst, at(p), 4)
 	}
 	return dst[:end]
 }
@@ -180,30 +195,100 @@ func (n *Decimal) digitAt(p int) int {
 
 func (n *Decimal) String() string { return string(n.AppendText(nil)) }
 
-// AppendNumericText appends the text of a stored value.
-func AppendNumericText(dst, stored []byte) []byte {
-	var buf [24]int16
-	n := Decimal{digits: buf[:0]}
-	if n.Decode(stored) != nil {
-		return append(dst, "NaN"...)
-	}
-	return n.AppendText(dst)
-}
+// decimals keeps working memory for values that the fast path leaves out.
+var decimals = sync.Pool{New: func() any { return new(Decimal) }}
 
 // AppendParsedNumeric appends the stored form of the decimal that s spells,
-// with the modifier applied. Values of up to 96 digits allocate nothing.
+// with the modifier applied. Plain decimals that need no rounding take a path
+// of their own; neither path allocates.
 //
 // Errors: 22P02, 22003.
 func AppendParsedNumeric(dst, s []byte, mod int32) ([]byte, error) {
-	var buf [24]int16
-	n := Decimal{digits: buf[:0]}
+	if out, ok := appendPlainNumeric(dst, s, mod); ok {
+		return out, nil
+	}
+	n := decimals.Get().(*Decimal)
+	defer decimals.Put(n)
 	if err := n.Parse(s); err != nil {
 		return dst, err
 	}
-	if mod >= 4 {
-		if err := n.ApplyMod(mod); err != nil {
-			return dst, err
-		}
+	if err := n.ApplyMod(mod); err != nil {
+		return dst, err
 	}
 	return n.AppendStored(dst), nil
+}
+
+// plainMax bounds the length of what appendPlainNumeric reads.
+const plainMax = 64
+
+// appendPlainNumeric reads an optional sign, digits and an optional point.
+func appendPlainNumeric(dst, s []byte, mod int32) ([]byte, bool) {
+	sign := uint16(signPos)
+	if len(s) > 0 && s[0] == '-' {
+		sign, s = signNeg, s[1:]
+	}
+	if len(s) == 0 || len(s) > plainMax {
+		return dst, false
+	}
+	for len(s) > 1 && s[0] == '0' && isDigit(s[1]) {
+		s = s[1:]
+	}
+	intDigits, scale := len(s), 0
+	for i, c := range s {
+		if c == '.' && intDigits == len(s) && i > 0 {
+			intDigits, scale = i, len(s)-i-1
+		} else if !isDigit(c) {
+			return dst, false
+		}
+	}
+	if mod >= 4 {
+		p, sc := NumericMod(mod)
+		if scale > sc || sc < 0 || intDigits > p-sc {
+			return dst, false
+		}
+		scale = sc
+	}
+	return appendGroups(dst, s, intDigits, scale, sign), true
+}
+
+// appendGroups appends the stored form of plain digits, grouped in fours
+// around the point at intDigits.
+func appendGroups(dst, s []byte, intDigits, scale int, sign uint16) []byte {
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0, byte(sign>>8), byte(sign), byte(scale>>8), byte(scale))
+	weight := (intDigits+3)/4 - 1
+	group, have := uint16(0), weight*4+4-intDigits
+	put := func() {
+		if group == 0 && len(dst) == start+8 {
+			weight--
+		} else {
+			dst = append(dst, byte(group>>8), byte(group))
+		}
+		group, have = 0, 0
+	}
+	for _, c := range s {
+		if c == '.' {
+			continue
+		}
+		group = group*10 + uint16(c-'0')
+		if have++; have == 4 {
+			put()
+		}
+	}
+	if have > 0 {
+		for ; have < 4; have++ {
+			group *= 10
+		}
+		put()
+	}
+	for len(dst) > start+8 && dst[len(dst)-1] == 0 && dst[len(dst)-2] == 0 {
+		dst = dst[:len(dst)-2]
+	}
+	if len(dst) == start+8 {
+		weight = 0
+		dst[start+4] = 0
+	}
+	binary.BigEndian.PutUint16(dst[start:], uint16((len(dst)-start-8)/2))
+	binary.BigEndian.PutUint16(dst[start+2:], uint16(int16(weight)))
+	return dst
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tsdb/colstore/vector"
 	"tsdb/sql/pgerr"
 )
 
@@ -68,10 +69,33 @@ func operate(op string, a []string, c *Context) (string, error) {
 		n.SetFloat(f, bits)
 		return n.String(), nil
 	}
+	if op == "compare" || op == "format" {
+		return operateType(op, a, c)
+	}
 	if strings.HasPrefix(op, "iv") || strings.HasPrefix(op, "justify") || op == "xiv" || op == "iiv" {
 		return operateInterval(op, a)
 	}
 	return operateTime(op, a, c)
+}
+
+// operateType formats a type's name, or compares two values and checks that
+// their keys for hashing are equal exactly when they are.
+func operateType(op string, a []string, c *Context) (string, error) {
+	typ := spelledType(nil, a[0])
+	if op == "format" {
+		return FormatType(typ), nil
+	}
+	v := vector.New(typ.Kind(), 2)
+	for _, s := range a[1:] {
+		if err := ParseText(v, typ, []byte(s), c); err != nil {
+			return "", err
+		}
+	}
+	r := sgn(Compare(typ, v, 0, v, 1))
+	if same := string(AppendEqualKey(nil, typ, v, 0)) == string(AppendEqualKey(nil, typ, v, 1)); same != (r == 0) {
+		return "equal keys: " + strconv.FormatBool(same), nil
+	}
+	return strconv.Itoa(r), nil
 }
 
 func sgn(x int) int {
