@@ -63,9 +63,12 @@ type Overload struct {
 	Operator bool        // Name is an operator; one argument means prefix
 	Args     []types.OID // may hold types.Any, AnyElement, AnyArray, AnyCompatible
 	Variadic bool        // the last argument repeats
-	Defaults int         // how many trailing arguments may be left out
+	Defaults int         // how many trailing arguments may be left out; the kernel gets fewer then
 	ArgNames []string    // for named notation, may be nil
-	Ret      types.OID
+	// DefaultText spells the values of the trailing optional arguments, for calls in
+	// named notation that leave a gap; nil: NULL.
+	DefaultText []string
+	Ret         types.OID
 	// RetType, if not nil, gives the result type with modifier from the actual
 	// argument types; otherwise it is Ret without modifier (polymorphic results resolved).
 	RetType    func(args []types.Type) types.Type
@@ -132,8 +135,8 @@ type SetReturning struct {
 
 // Rows yields the rows of a set-returning function.
 type Rows interface {
-	// Next appends up to max rows to the columns of out and returns false when
-	// there are no more.
+	// Next appends up to max rows to the columns of out, adding to out.N, and returns
+	// false when it appended none because there are no more.
 	Next(out *vector.Batch, max int) (bool, error)
 }
 
