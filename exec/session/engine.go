@@ -250,7 +250,7 @@ func (s *Session) applyStart(settings map[string]string) error {
 			return err
 		}
 		v := settings[n]
-		if s.reset[strings.ToLower(p.name)] == v {
+		if old, ok := s.reset[strings.ToLower(p.name)]; ok && old == v {
 			continue
 		}
 		if err := s.mayChange(p); err != nil {
