@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,7 +75,7 @@ func Open(cfg Config) (*Server, error) {
 var ErrInUse = errors.New("is in use by another tsdb process")
 
 func openError(dir string, err error) error {
-	if errors.Is(err, syscall.EAGAIN) {
+	if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process") {
 		return fmt.Errorf("data directory %s %w; stop that one, or choose another directory with --data", dir, ErrInUse)
 	}
 	return fmt.Errorf("opening data directory %s: %w", dir, err)
