@@ -16,6 +16,11 @@ type Server struct {
 	Addr   string
 	Store  *colstore.Store
 	Engine *session.Engine
+
+	dir     string
+	options colstore.Options
+	wire    *pgwire.Server
+	done    chan error
 }
 
 // URL returns the connection string of the superuser.
@@ -24,30 +29,47 @@ func (s *Server) URL() string { return "postgres://tsdb@" + s.Addr + "/tsdb?sslm
 // StartTSDB starts a server on a new data directory. It stops with the test.
 func StartTSDB(t testing.TB, o colstore.Options) *Server {
 	t.Helper()
-	store, err := colstore.Open(t.TempDir(), o)
-	if err != nil {
+	s := &Server{dir: t.TempDir(), options: o}
+	s.start(t)
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// Restart stops the server cleanly and starts it on the same data directory;
+// the address changes.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.stop(t)
+	s.start(t)
+}
+
+func (s *Server) start(t testing.TB) {
+	t.Helper()
+	var err error
+	if s.Store, err = colstore.Open(s.dir, s.options); err != nil {
 		t.Fatal(err)
 	}
-	engine, err := session.NewEngine(store, session.Options{Version: "test"})
-	if err != nil {
+	if s.Engine, err = session.NewEngine(s.Store, session.Options{Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := pgwire.New(engine, pgwire.Options{})
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		server.Shutdown(ctx)
-		<-done
-		engine.Close()
-		if err := store.Close(); err != nil {
-			t.Errorf("closing the store: %v", err)
-		}
-	})
-	return &Server{Addr: l.Addr().String(), Store: store, Engine: engine}
+	s.Addr = l.Addr().String()
+	s.wire = pgwire.New(s.Engine, pgwire.Options{})
+	s.done = make(chan error, 1)
+	go func(w *pgwire.Server, done chan error) { done <- w.Serve(l) }(s.wire, s.done)
+}
+
+func (s *Server) stop(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	s.wire.Shutdown(ctx)
+	<-s.done
+	s.Engine.Close()
+	if err := s.Store.Close(); err != nil {
+		t.Errorf("closing the store: %v", err)
+	}
 }
