@@ -7,8 +7,10 @@ package planner
 import (
 	"tsdb/colstore/vector"
 	"tsdb/planner/bind"
+	"tsdb/planner/build"
 	"tsdb/planner/logical"
 	"tsdb/planner/physical"
+	"tsdb/planner/rules"
 	"tsdb/sql"
 	"tsdb/sql/types"
 )
@@ -40,8 +42,12 @@ func Bind(env *Env, st *sql.Statement, paramTypes []types.OID) (*Bound, error) {
 
 // Plan makes the physical plan of a bound statement (not Utility); params holds one-row
 // vectors of the bound types.
+//
+// Errors: *pgerr.Error 2201W, 2201X for a negative LIMIT or OFFSET. Other errors
+// of constants show when a row needs them.
 func Plan(env *Env, b *Bound, root logical.Node, params []ParamValue) (physical.Node, error) {
-	return nil, nil
+	root = rules.Rewrite(&rules.Context{Ctx: env.Ctx, Params: params}, root)
+	return build.Plan(&build.Env{Ctx: env.Ctx, Stats: env.Stats, Pruning: env.Pruning}, root)
 }
 
 // ParamValue is the value of a parameter: one row of its bound type's kind.

@@ -29,7 +29,10 @@ type Scan struct {
 	// Output keeps only these columns of Request.Columns after the filter (nil: all), so that a
 	// column that only the residual reads is not handed on.
 	Output []int
-	Spans  []SpanText // for EXPLAIN, one per Request.Spans
+	Spans  []SpanText // for EXPLAIN: the first of Request.Spans in words; spans that meet count apart
+	Times  []string   // for EXPLAIN, one per Request.Time
+	// Fixed lists the table's columns that have one value in all rows that pass.
+	Fixed map[int]bool
 	// Parallel is the number of workers that make sense; 1: inline.
 	Parallel int
 	Rows     float64 // estimate
