@@ -136,7 +136,7 @@ func (s *Session) copyRows(ctx context.Context, w *writer, f *filler, in copyio.
 	}
 }
 
-// copyBuffer is the read-ahead of a server-side file, large enough that a
+// copyBuffer gathers what COPY TO writes to a file, large enough that a
 // system call costs little per row.
 const copyBuffer = 256 << 10
 
@@ -168,7 +168,7 @@ func (s *Session) copySource(file, rel string, cols []copyio.Column, spec *copyS
 	if columnar {
 		in, err = copyio.NewFileReader(f, rel, cols, spec.o.Format)
 	} else {
-		in, err = copyio.NewReader(bufio.NewReaderSize(f, copyBuffer), rel, cols, spec.o, c)
+		in, err = copyio.NewReader(f, rel, cols, spec.o, c)
 	}
 	if err != nil {
 		done()

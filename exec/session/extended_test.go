@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/binary"
-	"strings"
 	"testing"
 
 	"tsdb/sql/types"
@@ -96,9 +95,7 @@ func TestBinaryParameters(t *testing.T) {
 	c.expect("42|hi!\n[SELECT 1]")
 	c.parse("", "SELECT $1::int8")
 	c.step(c.s.Bind(context.Background(), "", "", []int16{1}, [][]byte{{1, 2}}, nil))
-	if got := c.took(); !strings.HasPrefix(got, "ERROR 22P03: ") {
-		t.Error(got)
-	}
+	c.expect("ERROR 08P01: insufficient data left in message WHERE: unnamed portal parameter $1")
 	c.sync()
 	c.parse("", "SELECT $1::int4")
 	c.bind("", "", "x")
