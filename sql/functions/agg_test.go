@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"strings"
 	"testing"
 
 	"tsdb/colstore/vector"
@@ -90,7 +91,7 @@ func aggregate(t *testing.T, name string, typ string, rows []string, more ...str
 	if results["at once"] != results["grouped"] || results["at once"] != results["merged"] {
 		t.Errorf("%s(%s): %v", name, typ, results)
 	}
-	if got := results["at once"]; len(got) > 5 && got[5] == ' ' {
+	if got := results["at once"]; len(got) > 5 && got[5] == ' ' && strings.ToUpper(got[:5]) == got[:5] {
 		return got
 	}
 	return types.FormatType(ret) + " " + results["at once"]
