@@ -236,8 +236,8 @@ func (r *delimitedReader) value(i int, f field) error {
 
 // readHeader skips the header line and compares it for HEADER MATCH.
 func (r *delimitedReader) readHeader() error {
-	ok, err := r.nextLine()
-	if err != nil || !ok || !r.o.HeaderMatch {
+	r.line = nil // what HEADER MATCH sees of empty data
+	if _, err := r.nextLine(); err != nil || !r.o.HeaderMatch {
 		return err
 	}
 	n, err := r.count()
@@ -245,7 +245,7 @@ func (r *delimitedReader) readHeader() error {
 		return r.lineError(err)
 	}
 	if n != len(r.cols) {
-		return r.lineError(pgerr.New(pgerr.BadCopyFileFormat, "wrong number of fields in header line: field count is %d, expected %d", n, len(r.cols)))
+		return r.lineError(pgerr.New(pgerr.BadCopyFileFormat, "wrong number of fields in header line: got %d, expected %d", n, len(r.cols)))
 	}
 	rest := r.line
 	for i := range r.cols {

@@ -126,7 +126,8 @@ func (l *lines) slow() (line []byte, end bool, err error) {
 			return nil, false, err
 		}
 		if !ok {
-			return l.take(i, i), true, nil
+			n := len(l.buf) - l.mark // a backslash at the very end has i beyond it
+			return l.take(n, n), true, nil
 		}
 		if l.csv {
 			if inQuote && l.escape != 0 && c == l.escape {
