@@ -1,7 +1,6 @@
 package types
 
 import (
-	"math"
 	"strconv"
 	"time"
 )
@@ -51,7 +50,8 @@ type dateDecoder struct {
 	julian    bool
 	bc        bool
 	half      int      // -1: 24 hours, 0: am, 1: pm
-	prefix    wordKind // wJulian or wTime: says what the next token is
+	prefix    wordKind // wJulian, wTime or wUnit: says what the next token is
+	unitBit   int      // the field that wUnit names
 
 	// The zone: a fixed offset in seconds east, or one that depends on the date.
 	fixed   int64
@@ -77,9 +77,6 @@ func (d *dateDecoder) decode(s []byte, c *Context, timeOnly bool) dateError {
 			return badFormat
 		}
 		d.mask |= seen
-	}
-	if d.prefix != wUnknown {
-		return badFormat
 	}
 	if d.result != isDate {
 		return dateOK
@@ -175,6 +172,8 @@ func (d *dateDecoder) numberToken(i int, s []byte) (int, dateError) {
 	switch d.prefix {
 	case wJulian:
 		return d.julianDay(s)
+	case wUnit:
+		return d.unitNumber(s)
 	case wTime:
 		d.prefix = wUnknown
 		seen, e := d.numberField(s, d.mask|mDate)
@@ -204,6 +203,46 @@ func (d *dateDecoder) numberToken(i int, s []byte) (int, dateError) {
 		return d.numberField(s, d.mask)
 	}
 	return d.plainNumber(s, d.mask)
+}
+
+// unitNumber reads the number after a unit, as in y2000m01d31.
+func (d *dateDecoder) unitNumber(s []byte) (int, dateError) {
+	d.prefix = wUnknown
+	n, rest, over := atoi(s)
+	if over {
+		return 0, fieldOverflow
+	}
+	if len(rest) > 0 && (rest[0] != '.' || d.unitBit != mSecond) {
+		return 0, badFormat
+	}
+	bit := d.unitBit
+	switch bit {
+	case mYear:
+		d.c.year = n
+	case mMonth:
+		// After a month and an hour, m means minutes.
+		if d.mask&(mMonth|mHour) == mMonth|mHour {
+			d.c.min, bit = n, mMinute
+		} else {
+			d.c.month = n
+		}
+	case mDay:
+		d.c.day = n
+	case mHour:
+		d.c.hour = n
+	case mMinute:
+		d.c.min = n
+	case mSecond:
+		d.c.sec = n
+		if len(rest) > 0 {
+			usec, bad := fraction(rest)
+			if bad {
+				return 0, badFormat
+			}
+			d.c.usec = usec
+		}
+	}
+	return bit, dateOK
 }
 
 // julianDay reads the number after j, whose fraction is the time of day.
@@ -372,158 +411,6 @@ func (d *dateDecoder) plainNumber(s []byte, mask int) (int, dateError) {
 	return bit, dateOK
 }
 
-// numberField reads digits run together: yymmdd, yyyymmdd, hhmm, hhmmss.
-func (d *dateDecoder) numberField(s []byte, mask int) (int, dateError) {
-	if p := indexByte(s, '.'); p >= 0 {
-		usec, bad := fraction(s[p:])
-		if bad {
-			return 0, badFormat
-		}
-		d.c.usec = usec
-		s = s[:p]
-	} else if mask&mDate != mDate && len(s) >= 6 {
-		n := len(s)
-		var over bool
-		if d.c.year, _, over = atoi(s[:n-4]); over {
-			return 0, fieldOverflow
-		}
-		d.c.month, _, _ = atoi(s[n-4 : n-2])
-		d.c.day, _, _ = atoi(s[n-2:])
-		d.twoDigits = n == 6
-		return mDate, dateOK
-	}
-	if mask&mTime == mTime || len(s) != 6 && len(s) != 4 {
-		return 0, badFormat
-	}
-	d.c.hour, _, _ = atoi(s[:2])
-	d.c.min, _, _ = atoi(s[2:4])
-	d.c.sec = 0
-	if len(s) == 6 {
-		d.c.sec, _, _ = atoi(s[4:])
-	}
-	return mTime, dateOK
-}
-
-// fraction reads ".ddd" as microseconds, rounded.
-func fraction(s []byte) (usec int, bad bool) {
-	if len(s) == 1 {
-		return 0, false
-	}
-	n, scale := 0, 100_000
-	for i, c := range s[1:] {
-		if !isDigit(c) {
-			return 0, true
-		}
-		if i < 6 {
-			n += int(c-'0') * scale
-			scale /= 10
-		}
-	}
-	if len(s) > 7 {
-		f, err := strconv.ParseFloat("0"+string(s), 64)
-		if err != nil {
-			return 0, true
-		}
-		return int(math.RoundToEven(f * usecPerSec)), false
-	}
-	return n, false
-}
-
-// clock reads h:m, h:m:s and m:s.f into the time fields.
-func (d *dateDecoder) clock(s []byte) dateError {
-	h, m, sec, usec, e := parseClock(s)
-	if e == dateOK && h > 1<<31-1 {
-		return fieldOverflow
-	}
-	d.c.hour, d.c.min, d.c.sec, d.c.usec = int(h), m, sec, usec
-	return e
-}
-
-func parseClock(s []byte) (h int64, m, sec, usec int, e dateError) {
-	i := 0
-	for ; i < len(s) && isDigit(s[i]); i++ {
-		if h = h*10 + int64(s[i]-'0'); h > 1<<58 {
-			return 0, 0, 0, 0, fieldOverflow
-		}
-	}
-	if i == 0 || i == len(s) || s[i] != ':' {
-		return 0, 0, 0, 0, badFormat
-	}
-	m, rest, over := atoi(s[i+1:])
-	if over {
-		return 0, 0, 0, 0, fieldOverflow
-	}
-	bad := false
-	switch {
-	case len(rest) == 0:
-	case rest[0] == '.':
-		// Two fields and a fraction are minutes and seconds.
-		usec, bad = fraction(rest)
-		if h > 1<<31-1 {
-			return 0, 0, 0, 0, fieldOverflow
-		}
-		h, m, sec = 0, int(h), m
-	case rest[0] == ':':
-		if sec, rest, over = atoi(rest[1:]); over {
-			return 0, 0, 0, 0, fieldOverflow
-		}
-		if len(rest) > 0 {
-			if bad = rest[0] != '.'; !bad {
-				usec, bad = fraction(rest)
-			}
-		}
-	default:
-		bad = true
-	}
-	if bad {
-		return 0, 0, 0, 0, badFormat
-	}
-	if m > 59 || sec > 60 || usec > usecPerSec {
-		return 0, 0, 0, 0, fieldOverflow
-	}
-	return h, m, sec, usec, dateOK
-}
-
-func (d *dateDecoder) timeOverflows() bool {
-	c := &d.c
-	return c.hour > 24 || c.min > 59 || c.sec > 60 || c.timeMicros() > usecPerDay
-}
-
-// maxZoneHours is the first hour that a numeric zone may not have.
-const maxZoneHours = 15
-
-// parseOffset reads [+-]h, hh, hhmm, hh:mm, hh:mm:ss as seconds east.
-func parseOffset(s []byte) (int64, dateError) {
-	hr, rest, over := atoi(s[1:])
-	if over {
-		return 0, zoneOverflow
-	}
-	m, sec := 0, 0
-	if len(rest) > 0 && rest[0] == ':' {
-		if m, rest, over = atoi(rest[1:]); over {
-			return 0, zoneOverflow
-		}
-		if len(rest) > 0 && rest[0] == ':' {
-			if sec, rest, over = atoi(rest[1:]); over {
-				return 0, zoneOverflow
-			}
-		}
-	} else if len(rest) == 0 && len(s) > 3 {
-		hr, m = hr/100, hr%100
-	}
-	if hr < 0 || hr > maxZoneHours || m < 0 || m >= 60 || sec < 0 || sec >= 60 {
-		return 0, zoneOverflow
-	}
-	off := int64((hr*60+m)*60 + sec)
-	if s[0] == '-' {
-		off = -off
-	}
-	if len(rest) > 0 {
-		return 0, badFormat
-	}
-	return off, dateOK
-}
-
 // wordToken reads letters: a zone's abbreviation, a month, a reserved word.
 func (d *dateDecoder) wordToken(i int, s []byte) (int, dateError) {
 	if a := zoneTables().abbrev[view(s)]; a != nil {
@@ -562,6 +449,9 @@ func (d *dateDecoder) wordToken(i int, s []byte) (int, dateError) {
 		return mEra, dateOK
 	case wJulian:
 		d.prefix = wJulian
+		return 0, dateOK
+	case wUnit:
+		d.prefix, d.unitBit = wUnit, w.value
 		return 0, dateOK
 	case wDaylight:
 		d.fixed += 3600

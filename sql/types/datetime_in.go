@@ -1,10 +1,6 @@
 package types
 
-import (
-	"time"
-
-	"tsdb/sql/pgerr"
-)
+import "tsdb/sql/pgerr"
 
 var defaultContext = Context{ExtraFloatDigits: 1}
 
@@ -295,12 +291,4 @@ func ParseTimeTZ(s []byte, c *Context, mod int32) (us int64, east int32, err err
 	}
 	local, _ := full.unbounded()
 	return roundTime(us, mod), int32(d.localOffset(local)), nil
-}
-
-// locationOf returns the session's zone, UTC for none.
-func (c *Context) locationOf() *time.Location {
-	if c == nil || c.Zone == nil {
-		return time.UTC
-	}
-	return c.Zone
 }

@@ -19,7 +19,7 @@ const (
 	wJulian            // prefix of a Julian day
 	wTime              // prefix "t" of a time
 	wDaylight          // "dst" after a zone
-	wUnit              // value: a unit prefix that is no longer useful: y, d, h, ...
+	wUnit              // prefix of a number; value: its field
 )
 
 type word struct {
@@ -34,7 +34,7 @@ var dateWords = func() map[string]word {
 		"now": {wNow, 0}, "today": {wToday, 0}, "tomorrow": {wToday, 1}, "yesterday": {wToday, -1},
 		"allballs": {wZulu, 0}, "epoch": {wEpoch, 0}, "infinity": {wLate, 0}, "-infinity": {wEarly, 0},
 		"j": {wJulian, 0}, "jd": {wJulian, 0}, "julian": {wJulian, 0}, "t": {wTime, 0}, "dst": {wDaylight, 0},
-		"y": {wUnit, 0}, "d": {wUnit, 0}, "h": {wUnit, 0}, "m": {wUnit, 0}, "mm": {wUnit, 0}, "s": {wUnit, 0},
+		"y": {wUnit, mYear}, "d": {wUnit, mDay}, "h": {wUnit, mHour}, "m": {wUnit, mMonth}, "mm": {wUnit, mMinute}, "s": {wUnit, mSecond},
 		"sept": {wMonth, 9}, "tues": {wWeekday, 0}, "weds": {wWeekday, 0}, "thur": {wWeekday, 0}, "thurs": {wWeekday, 0},
 	}
 	for i, name := range monthNames {

@@ -168,12 +168,50 @@ func appendShortest(dst []byte, f float64, bits, limit int) []byte {
 		}
 		return strconv.AppendInt(dst, int64(f), 10)
 	}
+	if bits == 64 {
+		if out, ok := appendShort(dst, f); ok {
+			return out
+		}
+	}
 	start := len(dst)
 	if a := math.Abs(f); (bits == 64 && a >= 1<<52) || (bits == 32 && a >= 1<<23) {
 		return appendLarge(dst, f, bits)
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
 	return plain(dst, start, limit)
+}
+
+// appendShort appends floats that are decimals of few places. Decimals of up
+// to 15 digits stand for different floats, so one that gives f back is the
+// shortest that does.
+func appendShort(dst []byte, f float64) ([]byte, bool) {
+	a := math.Abs(f)
+	if a < 1e-4 || a >= 1e9 {
+		return dst, false
+	}
+	for places := 2; places <= 6; places += 2 {
+		n := math.Round(a * exactPow10[places])
+		if n/exactPow10[places] != a {
+			continue
+		}
+		if f < 0 {
+			dst = append(dst, '-')
+		}
+		unit := int64(exactPow10[places])
+		whole, frac := int64(n)/unit, int64(n)%unit
+		dst = strconv.AppendInt(dst, whole, 10)
+		if frac == 0 {
+			return dst, true
+		}
+		dst = append(dst, '.')
+		for frac > 0 {
+			unit /= 10
+			dst = append(dst, byte('0'+frac/unit))
+			frac %= unit
+		}
+		return dst, true
+	}
+	return dst, false
 }
 
 // plain rewrites the exponent form in dst[start:] as a plain decimal where the

@@ -3,8 +3,10 @@ package types
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -282,5 +284,90 @@ func TestWords(t *testing.T) {
 		if got := readShow(spelledType(t, w[0]), w[1], c); got != "OK:"+w[2] {
 			t.Errorf("%s %s: %s, want %s", w[0], w[1], got, w[2])
 		}
+	}
+}
+
+// TestPlainNumerics compares the fast path of numeric input with the general one.
+func TestPlainNumerics(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 3))
+	taken := 0
+	for range 20_000 {
+		s := []byte(strings.Repeat("0", rng.IntN(3)))
+		for n := rng.IntN(12); n >= 0; n-- {
+			s = append(s, "00001234567899"[rng.IntN(14)])
+		}
+		if p := rng.IntN(2 * len(s)); p < len(s) {
+			s = append(s[:p:p], append([]byte("."), s[p:]...)...)
+		}
+		if rng.IntN(2) == 0 {
+			s = append([]byte("-"), s...)
+		}
+		mod := int32(-1)
+		if rng.IntN(2) == 0 {
+			mod = int32((1+rng.IntN(14))<<16|rng.IntN(8)) + 4
+		}
+		fast, ok := appendPlainNumeric(nil, s, mod)
+		if !ok {
+			continue
+		}
+		taken++
+		n := new(Decimal)
+		err := n.Parse(s)
+		if err == nil {
+			err = n.ApplyMod(mod)
+		}
+		if err != nil || string(n.AppendStored(nil)) != string(fast) {
+			t.Fatalf("%s, modifier %d: %x, want %s %v", s, mod, fast, n, err)
+		}
+	}
+	if taken < 8_000 {
+		t.Errorf("only %d values took the fast path", taken)
+	}
+}
+
+// TestJSONContext shows where in the text an error lies, as PostgreSQL does.
+func TestJSONContext(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1 "b":2}`: `JSON data, line 1: {"a":1 "b"...`,
+		`{"long key that goes on and on and on and on":1,"another one that is long":tru}`: `JSON data, line 1: ...n and on and on":1,"another one that is long":tru...`,
+		"{\n\"a\":1,\n\"b\":x\n}": `JSON data, line 3: "b":x`,
+		`[1,2`:                    `JSON data, line 1: [1,2`,
+		`nul`:                     `JSON data, line 1: nul`,
+		`[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,x,26]`: `JSON data, line 1: ...10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,x...`,
+		``:         `JSON data, line 1: `,
+		`{"a":1}}`: `JSON data, line 1: {"a":1}}`,
+		"\"a\tb\"": `JSON data, line 1: "a...`,
+	} {
+		if got := pgerr.From(ValidateJSON([]byte(in))).Where; got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestShortFloats compares the fast path of float output with the general one.
+func TestShortFloats(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 4))
+	taken := 0
+	for range 50_000 {
+		f := float64(rng.Int64N(1<<(1+rng.IntN(52)))) / exactPow10[rng.IntN(9)]
+		if rng.IntN(3) == 0 {
+			f = math.Nextafter(f, -1)
+		}
+		got, ok := appendShort(nil, f)
+		if !ok {
+			continue
+		}
+		taken++
+		want := plain(strconv.AppendFloat(nil, f, 'e', -1, 64), 0, 15)
+		if string(got) != string(want) {
+			t.Fatalf("%v: %s, want %s", f, got, want)
+		}
+	}
+	if taken < 10_000 {
+		t.Errorf("only %d floats took the fast path", taken)
 	}
 }

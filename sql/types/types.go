@@ -22,6 +22,30 @@
 //	interval                    Fixed16  little-endian int64 microseconds, int32 days, int32 months
 //	uuid                        Fixed16  the 16 bytes in order
 //	arrays                      Bytes    PostgreSQL's binary form of the array
+//
+// # Beyond input and output
+//
+//	Decimal, NumericSum, Int128   arithmetic and sums of numerics and integers
+//	IntervalValue                 arithmetic, order and justify_ of intervals
+//	AddInterval, Age, DateBin,... arithmetic of dates and times
+//	Field                         extract, date_part, date_trunc
+//	Zone, LoadZone, ToLocal,...   time zones
+//	Array, AppendArray            elements of stored arrays
+//	Compare, AppendEqualKey       order, and keys for hashing
+//
+// Per-value functions such as ParseTimestamp, ParseInt, AppendParsedNumeric
+// and AppendFloat serve loops that know their type. The common forms of
+// integers, floats, decimals, dates and times are read and printed without
+// allocation.
+//
+// # Differences from PostgreSQL 15
+//
+//   - Timestamps end at 294247-01-10 04:00:54.775806, 30 years earlier, for
+//     they count from 1970; what is later is out of range.
+//   - age of an infinite timestamp is out of range, where PostgreSQL computes
+//     with the number that stands for infinity.
+//   - The zone names localtime and posixrules, which depend on the machine,
+//     are unknown.
 package types
 
 import (
