@@ -152,7 +152,7 @@ func (c *client) run(query string) string {
 func (c *client) want(query, want string) {
 	c.t.Helper()
 	if got := c.run(query); got != want {
-		c.t.Errorf("%s\n got: %s\nwant: %s", query, got, want)
+		c.t.Errorf("%s\n got: %s\nwant: %s", cutText(query, min(len(query), 200)), got, want)
 	}
 }
 

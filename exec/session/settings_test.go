@@ -103,7 +103,8 @@ func TestStartSettings(t *testing.T) {
 func TestSetConfig(t *testing.T) {
 	c := newServer(t).connect("tsdb")
 	c.script(
-		"SELECT set_config('work_mem', '1MB', false), current_setting('work_mem')", "1MB|1MB\n[SELECT 1]",
+		"SELECT set_config('work_mem', '1MB', false); SELECT current_setting('work_mem')", "1MB\n[SELECT 1]1MB\n[SELECT 1]",
+		"BEGIN; SELECT set_config('work_mem', '2MB', true); COMMIT; SHOW work_mem", "[BEGIN]2MB\n[SELECT 1][COMMIT]1MB\n[SHOW]",
 		"SELECT current_setting('my.own', true) IS NULL", "t\n[SELECT 1]",
 		"SELECT current_user, session_user, current_database()", "tsdb|tsdb|tsdb\n[SELECT 1]",
 	)
