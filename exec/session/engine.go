@@ -218,6 +218,7 @@ func (e *Engine) NewSession(st Start) (*Session, error) {
 	}
 	s := &Session{e: e, client: st.Client, user: st.User, database: st.Database, started: e.now(), state: "idle",
 		done: make(chan struct{}), known: map[string]string{}, prepared: map[string]*prepared{}, portals: map[string]*portal{}}
+	s.tctx.Names = pgcatalog.Names{Ctx: &functions.Ctx{Session: s}}
 	s.reset = map[string]string{
 		"session_authorization": st.User,
 		"is_superuser":          onOff(role.Superuser),

@@ -52,6 +52,11 @@ func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte 
 		if v.U32[p] == 0 {
 			return append(dst, '-')
 		}
+		if c != nil && c.Names != nil {
+			if name, ok := c.Names.ObjectName(t.OID, v.U32[p]); ok {
+				return append(dst, name...)
+			}
+		}
 		return strconv.AppendUint(dst, uint64(v.U32[p]), 10)
 	}
 	if ElemOf(t.OID) != 0 {
@@ -89,7 +94,7 @@ func ParseText(v *vector.Vector, t Type, s []byte, c *Context) error {
 	case Interval, UUID:
 		return parseFixedText(v, t, s, c)
 	case Oid, Xid, Regproc, Regprocedure, Regclass, Regtype, Regnamespace, Regrole:
-		return parseOidText(v, t, s)
+		return parseOidText(v, t, s, c)
 	}
 	return parseBytesText(v, t, s, c)
 }
@@ -168,7 +173,7 @@ func parseFixedText(v *vector.Vector, t Type, s []byte, c *Context) error {
 	return nil
 }
 
-func parseOidText(v *vector.Vector, t Type, s []byte) error {
+func parseOidText(v *vector.Vector, t Type, s []byte, c *Context) error {
 	var n uint32
 	var err error
 	switch t.OID {
@@ -177,7 +182,7 @@ func parseOidText(v *vector.Vector, t Type, s []byte) error {
 	case Xid:
 		n, err = ParseOid(s, "xid")
 	default:
-		n, err = parseReg(t, s)
+		n, err = parseReg(t, s, c)
 	}
 	if err != nil {
 		return err

@@ -159,14 +159,17 @@ func ParseOid(s []byte, typ string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// parseReg reads a reg* value given as a number, "-" being 0. Names are
-// resolved where a catalog is at hand; types are known here.
-func parseReg(t Type, s []byte) (uint32, error) {
+// parseReg reads a reg* value given as a number, "-" being 0, or as a name where
+// c knows names; those of types are known without.
+func parseReg(t Type, s []byte, c *Context) (uint32, error) {
 	if len(s) == 1 && s[0] == '-' {
 		return 0, nil
 	}
 	if len(s) > 0 && isDigit(s[0]) {
 		return ParseOid(s, "oid")
+	}
+	if c != nil && c.Names != nil {
+		return c.Names.ObjectID(t.OID, string(s))
 	}
 	switch t.OID {
 	case Regtype:
