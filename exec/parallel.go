@@ -72,8 +72,7 @@ type gatherOp struct {
 	chains []Operator
 
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	out    chan gathered
+	out    chan gathered // closed when all workers have ended
 	done   chan struct{} // closed by Close: workers stop
 	ack    chan struct{} // of the worker whose batch is in use
 	inline Operator      // the one chain of a scan too small for workers
@@ -112,19 +111,18 @@ func (o *gatherOp) Open(ctx context.Context) error {
 	}
 	ctx, o.cancel = context.WithCancel(ctx)
 	o.out, o.done = make(chan gathered), make(chan struct{})
+	var running sync.WaitGroup
 	for _, c := range o.chains[:workers] {
-		o.wg.Add(1)
-		go o.work(ctx, c)
+		running.Go(func() { o.work(ctx, c) })
 	}
-	go func() {
-		o.wg.Wait()
-		close(o.out)
-	}()
+	go func(out chan gathered) {
+		running.Wait()
+		close(out)
+	}(o.out)
 	return nil
 }
 
 func (o *gatherOp) work(ctx context.Context, c Operator) {
-	defer o.wg.Done()
 	ack := make(chan struct{}, 1)
 	err := c.Open(ctx)
 	for err == nil {
@@ -180,7 +178,8 @@ func (o *gatherOp) Close() error {
 	if o.inline == nil {
 		close(o.done)
 		o.cancel()
-		o.wg.Wait()
+		for range o.out { // until the last worker has ended
+		}
 	}
 	var err error
 	for _, c := range o.chains {
