@@ -16,6 +16,7 @@ import (
 	"tsdb/planner"
 	"tsdb/sql"
 	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
 	"tsdb/sql/pgcatalog"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
