@@ -3,7 +3,7 @@ package functions
 import (
 	"bytes"
 	"regexp"
-	"unicode/utf8"
+	"strings"
 
 	"tsdb/colstore/vector"
 	"tsdb/sql/pgerr"
@@ -79,35 +79,46 @@ func regexpReplace(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) err
 		if err != nil {
 			return err
 		}
-		s, with := args[0].Bytes(i), args[2].Bytes(i)
-		for at := 0; ; {
-			m := re.FindSubmatchIndex(s[at:])
-			if m == nil {
-				out.Data = append(out.Data, s[at:]...)
-				break
-			}
-			out.Data = append(out.Data, s[at:at+m[0]]...)
-			out.Data = expandMatch(out.Data, s[at:], with, m)
-			if err := checkRoom(out, len(s)); err != nil {
-				return err
-			}
-			at += m[1]
-			if m[0] == m[1] { // an empty match: keep the next character
-				w := 0
-				if at < len(s) {
-					_, w = utf8.DecodeRune(s[at:])
-				}
-				out.Data = append(out.Data, s[at:at+w]...)
-				at += w
-			}
-			if !f.global || at >= len(s) {
-				out.Data = append(out.Data, s[min(at, len(s)):]...)
-				break
-			}
+		if err := replaceMatches(out, re, args[0].Bytes(i), args[2].Bytes(i), f.global); err != nil {
+			return err
 		}
 		endRow(out)
 	}
 	return nil
+}
+
+func replaceMatches(out *vector.Vector, re *regexp.Regexp, s, with []byte, global bool) error {
+	limit := 1
+	if global {
+		limit = -1
+	}
+	at, abut := 0, false // abut: the last match was not empty, another may follow at its end
+	for _, m := range re.FindAllSubmatchIndex(s, limit) {
+		if abut && m[0] > at && emptyAt(re, s, at) {
+			out.Data = expandMatch(out.Data, s, with, []int{at, at})
+		}
+		out.Data = append(out.Data, s[at:m[0]]...)
+		out.Data = expandMatch(out.Data, s, with, m)
+		if err := checkRoom(out, len(s)); err != nil {
+			return err
+		}
+		at, abut = m[1], m[0] < m[1]
+	}
+	if global && abut && emptyAt(re, s, at) {
+		out.Data = expandMatch(out.Data, s, with, []int{at, at})
+	}
+	out.Data = append(out.Data, s[at:]...)
+	return nil
+}
+
+// emptyAt reports whether an empty match stands right after another match, which
+// package regexp leaves out and PostgreSQL does not.
+func emptyAt(re *regexp.Regexp, s []byte, at int) bool {
+	if strings.ContainsAny(re.String(), "^") || strings.Contains(re.String(), `\A`) {
+		return false
+	}
+	m := re.FindIndex(s[at:])
+	return m != nil && m[0] == 0 && m[1] == 0
 }
 
 // expandMatch appends a replacement: \1 to \9 are groups, \& the match, \\ a backslash.
