@@ -50,6 +50,9 @@ func Default(env *Env, st *sql.Statement, n *pg_query.Node, column string, targe
 	if err != nil {
 		return nil, err
 	}
+	if k, folded := b.foldCast(out); ok && folded {
+		return k, nil
+	}
 	if !ok {
 		if column != "" {
 			column = " \"" + column + "\""

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/planner/scalar"
@@ -172,41 +174,52 @@ func (b *binder) plainCall(n *pg_query.FuncCall, name string, args []operand, na
 	return b.call(fn, want, args)
 }
 
-// orderNamed puts named arguments at the positions of the first overload that has the names.
+// orderNamed puts named arguments at their positions in the first overload that
+// has the names and takes the types.
 func (b *binder) orderNamed(n *pg_query.FuncCall, name string, args []operand, names []string) ([]operand, error) {
 	for _, fn := range functions.Functions(name) {
-		if out, ok := placeNamed(fn.ArgNames, len(fn.Args)-fn.Defaults, args, names); ok {
+		if out, ok := placeNamed(fn, args, names); ok {
 			return out, nil
 		}
 	}
 	return nil, b.noNamed(n, name, args, names)
 }
 
-// placeNamed reorders named arguments by the parameter names; ok is false if
-// one is missing in front of a given one.
-func placeNamed(params []string, required int, args []operand, names []string) ([]operand, bool) {
-	out := make([]operand, len(params))
+// placeNamed reorders arguments by the parameters' names and fills the gaps
+// with the defaults; ok is false if the overload does not fit.
+func placeNamed(fn *functions.Overload, args []operand, names []string) ([]operand, bool) {
+	out := make([]operand, len(fn.Args))
 	count := 0
 	for i, a := range args {
 		at := i
 		if names[i] != "" {
-			at = -1
-			for j, p := range params {
-				if p == names[i] {
-					at = j
-				}
-			}
+			at = slices.Index(fn.ArgNames, names[i])
 		}
-		if at < 0 || at >= len(out) || out[at].expr != nil {
+		if at < 0 || at >= len(out) || out[at].expr != nil || !functions.CanImplicit(a.expr.ResultType().OID, fn.Args[at]) {
 			return nil, false
 		}
 		out[at] = a
 		count = max(count, at+1)
 	}
-	if count != len(args) || count < required {
-		return nil, false
+	required := len(fn.Args) - fn.Defaults
+	for i := range max(count, required) {
+		if out[i].expr != nil {
+			continue
+		}
+		if i < required {
+			return nil, false
+		}
+		out[i].expr = defaultArgument(fn, i-required)
 	}
 	return out[:count], true
+}
+
+// defaultArgument is the value of the i-th optional parameter.
+func defaultArgument(fn *functions.Overload, i int) scalar.Expr {
+	if i < len(fn.DefaultText) {
+		return textConst(types.Unknown, fn.DefaultText[i])
+	}
+	return nullConst(types.T(types.Unknown))
 }
 
 func (b *binder) noNamed(n *pg_query.FuncCall, name string, args []operand, names []string) error {

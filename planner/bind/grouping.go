@@ -25,7 +25,7 @@ func (l *level) aggregate(keys []groupKey, having scalar.Expr) error {
 			g.keys = append(g.keys, k)
 		}
 	}
-	g.addDependent()
+	g.addDependent(having)
 	for i := range l.targets {
 		if l.targets[i].expr = g.rewrite(l.targets[i].expr, false); g.err != nil {
 			return g.err
@@ -63,14 +63,14 @@ func (g *grouper) keyOf(e scalar.Expr) int {
 
 // addDependent makes keys of the other columns of tables whose primary key is
 // grouped by: they are the same within a group.
-func (g *grouper) addDependent() {
+func (g *grouper) addDependent(having scalar.Expr) {
 	for _, it := range g.l.scope.all {
 		if it.table == nil || !g.primaryKeyGrouped(it) {
 			continue
 		}
 		for i := range it.cols {
 			e := it.cols[i].use()
-			if g.keyOf(e) < 0 && g.used(it.cols[i].index) {
+			if g.keyOf(e) < 0 && g.used(it.cols[i].index, having) {
 				g.keys = append(g.keys, groupKey{e, it.cols[i].name})
 			}
 		}
@@ -90,15 +90,17 @@ func (g *grouper) primaryKeyGrouped(it *item) bool {
 	return true
 }
 
-// used reports whether a target reads the column outside of aggregates.
-func (g *grouper) used(index int) bool {
+// used reports whether a target or HAVING reads the column outside of aggregates.
+func (g *grouper) used(index int, having scalar.Expr) bool {
 	found := false
+	look := func(e scalar.Expr) bool {
+		c, ok := e.(*scalar.Column)
+		found = found || ok && c.Index == index
+		return !found
+	}
+	scalar.Walk(having, look)
 	for i := range g.l.targets {
-		scalar.Walk(g.l.targets[i].expr, func(e scalar.Expr) bool {
-			c, ok := e.(*scalar.Column)
-			found = found || ok && c.Index == index
-			return !found
-		})
+		scalar.Walk(g.l.targets[i].expr, look)
 	}
 	return found
 }

@@ -110,7 +110,16 @@ func (l *level) overColumns(sel *pg_query.SelectStmt, nodes []*pg_query.Node) (*
 	if err != nil {
 		return nil, err
 	}
+	if len(l.scope.aggs) > 0 {
+		return nil, l.unsupportedAt(l.scope.aggs[0].location, "an aggregate in ORDER BY of VALUES")
+	}
 	plain := l.node
+	for i := range l.targets {
+		if l.targets[i].junk {
+			l.project()
+			break
+		}
+	}
 	q := l.finish(nil, limit)
 	if q.node == plain {
 		q.at = nodes

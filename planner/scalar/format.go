@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -19,8 +20,7 @@ const (
 )
 
 // Format returns e as PostgreSQL's EXPLAIN prints conditions, such as
-// ((delay > 5) AND (origin = 'SEA'::text)). Casts that the user did not write
-// are left out.
+// ((delay > 5) AND (origin = 'SEA'::text)), with all casts.
 func Format(e Expr) string {
 	p := printer{}
 	p.expr(e)
@@ -104,7 +104,7 @@ func (p *printer) expr(e Expr) {
 	case *Subquery:
 		p.subquery(e)
 	default:
-		p.put("?")
+		p.put(fmt.Sprintf("<%T>", e))
 	}
 }
 
@@ -200,14 +200,10 @@ func isText(e Expr) bool {
 }
 
 func (p *printer) cast(e *Cast) {
-	if e.Implicit && !p.full {
-		p.expr(e.Arg)
-		return
-	}
 	p.put("(")
 	p.expr(e.Arg)
 	p.put(")")
-	if e.Implicit {
+	if e.Implicit && p.full {
 		p.put("~")
 	}
 	p.put("::", types.FormatType(e.Typ))
@@ -247,11 +243,7 @@ func (p *printer) constant(e *Const) {
 }
 
 func quote(s string) string {
-	s = strings.ReplaceAll(s, "'", "''")
-	if strings.Contains(s, `\`) {
-		return "E'" + strings.ReplaceAll(s, `\`, `\\`) + "'"
-	}
-	return "'" + s + "'"
+	return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 }
 
 // inList prints the comparison with an array that PostgreSQL makes of IN.

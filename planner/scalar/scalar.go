@@ -57,7 +57,7 @@ type Cast struct {
 	Typ      types.Type
 	Kernel   functions.Kernel
 	CanFail  bool
-	Implicit bool // not written by the user: EXPLAIN leaves it out
+	Implicit bool // not written by the user
 }
 
 // Logic is AND or OR over two or more operands (flat, so that long chains do not nest).
