@@ -176,8 +176,6 @@ func bitOps[T integer](get access[T], t types.OID, width int) {
 		op("+", t, map1(get, get, func(a T) T { return a }), t),
 		op("@", t, absInt(get, t), t).fails(),
 		fn("abs", t, absInt(get, t), t).fails().doc("Absolute value."),
-		fn("gcd", t, gcdKernel(get, t), t, t).fails().doc("Greatest common divisor."),
-		fn("lcm", t, lcmKernel(get, t), t, t).fails().doc("Least common multiple."),
 	)
 }
 
@@ -269,6 +267,13 @@ func lcmKernel[T integer](get access[T], t types.OID) Kernel {
 	})
 }
 
+func divisorOps[T integer](get access[T], t types.OID) {
+	RegisterFunctions(
+		fn("gcd", t, gcdKernel(get, t), t, t).fails().doc("Greatest common divisor."),
+		fn("lcm", t, lcmKernel(get, t), t, t).fails().doc("Least common multiple."),
+	)
+}
+
 func init() {
 	intOps(i16s, i16s, i16s, types.Int2, types.Int2, types.Int2)
 	intOps(i16s, i32s, i32s, types.Int2, types.Int4, types.Int4)
@@ -279,6 +284,8 @@ func init() {
 	intOps(i64s, i16s, i64s, types.Int8, types.Int2, types.Int8)
 	intOps(i64s, i32s, i64s, types.Int8, types.Int4, types.Int8)
 	intOps(i64s, i64s, i64s, types.Int8, types.Int8, types.Int8)
+	divisorOps(i32s, types.Int4)
+	divisorOps(i64s, types.Int8)
 	bitOps(i16s, types.Int2, 32)
 	bitOps(i32s, types.Int4, 32)
 	bitOps(i64s, types.Int8, 64)

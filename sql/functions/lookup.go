@@ -17,12 +17,14 @@ var (
 )
 
 // RegisterFunctions adds functions and operators. Only init functions call it. An
-// overload without an OID gets one from 70000 up.
+// overload without an OID gets PostgreSQL's if oids.tsv has it, else one from 70000 up.
 func RegisterFunctions(os ...Overload) {
 	for i := range os {
 		o := &os[i]
-		if o.OID == 0 {
-			o.OID = takeOID()
+		if o.OID == 0 && o.Operator {
+			o.OID = oidOf('o', o.Name, o.Args)
+		} else if o.OID == 0 {
+			o.OID = oidOf('f', o.Name, o.Args)
 		}
 		if o.Operator {
 			operatorsBySign[o.Name] = append(operatorsBySign[o.Name], o)
@@ -37,7 +39,7 @@ func RegisterAggregates(as ...Aggregate) {
 	for i := range as {
 		a := &as[i]
 		if a.OID == 0 {
-			a.OID = takeOID()
+			a.OID = oidOf('f', a.Name, a.Args)
 		}
 		aggregatesByName[a.Name] = append(aggregatesByName[a.Name], a)
 	}
@@ -48,15 +50,10 @@ func RegisterSetReturning(fs ...SetReturning) {
 	for i := range fs {
 		f := &fs[i]
 		if f.OID == 0 {
-			f.OID = takeOID()
+			f.OID = oidOf('f', f.Name, f.Args)
 		}
 		returningByName[f.Name] = append(returningByName[f.Name], f)
 	}
-}
-
-func takeOID() types.OID {
-	nextOID++
-	return nextOID - 1
 }
 
 // Functions returns the overloads of a function name (lower case), nil if there is none.

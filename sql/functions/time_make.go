@@ -279,7 +279,7 @@ func init() {
 	iv.ArgNames = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
 	iv.DefaultText = []string{"0", "0", "0", "0", "0", "0", "0"}
 	RegisterFunctions(iv.fails().doc("Interval of its fields."))
-	for _, t := range []types.OID{types.Int2, types.Int4, types.Int8, types.Float4, f8, types.Numeric, ts, tz, types.Interval} {
+	for _, t := range []types.OID{types.Int4, types.Int8, types.Float4, f8, types.Numeric, ts, tz, types.Interval} {
 		RegisterFunctions(fn("to_char", types.Text, unsupported("to_char"), t, types.Text).fails().stable().doc("Not supported."))
 	}
 	RegisterFunctions(
