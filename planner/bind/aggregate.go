@@ -59,14 +59,6 @@ func (e *aggExpr) same(o *aggExpr) bool {
 }
 
 func (b *binder) aggregate(n *pg_query.FuncCall, name string, c exprCtx) (scalar.Expr, error) {
-	switch {
-	case c.clause == inAggregate:
-		return nil, b.errorAt(n.Location, pgerr.GroupingError, "aggregate function calls cannot be nested")
-	case c.clause == inFilter:
-		return nil, b.errorAt(n.Location, pgerr.GroupingError, "aggregate functions are not allowed in FILTER")
-	case !c.clause.aggregates():
-		return nil, b.errorAt(n.Location, pgerr.GroupingError, "aggregate functions are not allowed in %s", c.clause.place())
-	}
 	inner := exprCtx{scope: c.scope, clause: inAggregate}
 	args, names, err := b.arguments(n, inner)
 	if err != nil {
@@ -80,7 +72,7 @@ func (b *binder) aggregate(n *pg_query.FuncCall, name string, c exprCtx) (scalar
 	}
 	fn, want, err := functions.ResolveAggregate(name, typesOf(args))
 	if err != nil {
-		return nil, b.at(err, n.Location)
+		return nil, b.callError(err, n)
 	}
 	e := &aggExpr{name: name, location: n.Location, call: logical.AggCall{Fn: fn, Distinct: n.AggDistinct}}
 	ts := make([]types.Type, len(args))
@@ -95,6 +87,12 @@ func (b *binder) aggregate(n *pg_query.FuncCall, name string, c exprCtx) (scalar
 	e.call.Typ = fn.ResultType(ts)
 	if err := b.aggregateParts(n, e, args, inner); err != nil {
 		return nil, err
+	}
+	switch {
+	case c.clause == inAggregate:
+		return nil, b.errorAt(n.Location, pgerr.GroupingError, "aggregate function calls cannot be nested")
+	case !c.clause.aggregates():
+		return nil, b.errorAt(n.Location, pgerr.GroupingError, "aggregate functions are not allowed in %s", c.clause.place())
 	}
 	if err := b.checkLevel(e); err != nil {
 		return nil, err

@@ -34,6 +34,7 @@ type binder struct {
 
 	// locations of column references by node, for errors found after binding.
 	columnAt map[*scalar.Column]columnUse
+	subNames map[*pg_query.SubLink]string // column names of scalar subqueries
 	paramAt  []paramUse
 	noParams bool // $n is an error here: DEFAULT expressions
 }
@@ -45,7 +46,8 @@ type columnUse struct {
 }
 
 func newBinder(env *Env, st *sql.Statement, declared []types.OID) *binder {
-	b := &binder{env: env, st: st, columnAt: map[*scalar.Column]columnUse{}}
+	b := &binder{env: env, st: st, columnAt: map[*scalar.Column]columnUse{},
+		subNames: map[*pg_query.SubLink]string{}}
 	for _, t := range declared {
 		b.params = append(b.params, param{typ: t, declared: t != 0 && t != types.Unknown})
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -87,6 +88,8 @@ func optionText(d *pg_query.DefElem) string {
 		return a.String_.Sval
 	case *pg_query.Node_TypeName:
 		return lastName(a.TypeName.Names)
+	case *pg_query.Node_Integer:
+		return strconv.Itoa(int(a.Integer.Ival))
 	case *pg_query.Node_Float:
 		return a.Float.Fval
 	case *pg_query.Node_Boolean:

@@ -143,10 +143,7 @@ func (b *binder) functionPart(n *pg_query.RangeFunction, s *scope, before *part)
 func (b *binder) functionNode(fnode *pg_query.Node, n *pg_query.RangeFunction, it *item, c exprCtx) (logical.Node, error) {
 	loc := locate(fnode)
 	if fc := fnode.GetFuncCall(); fc != nil {
-		name, _, found, err := b.functionName(fc)
-		if err != nil {
-			return nil, err
-		}
+		name, found := functionName(fc)
 		if found && functions.Functions(name) == nil && functions.SetReturningFunctions(name) != nil {
 			return b.setReturningNode(fc, name, n, it, c)
 		}
@@ -161,7 +158,7 @@ func (b *binder) functionNode(fnode *pg_query.Node, n *pg_query.RangeFunction, i
 	if err := b.notLateral(loc, e); err != nil {
 		return nil, err
 	}
-	name := columnName(fnode)
+	name := b.columnName(fnode)
 	if it.alias == "" {
 		it.alias = name
 	}

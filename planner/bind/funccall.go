@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -20,28 +21,15 @@ var windowFunctions = map[string]bool{
 	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
 }
 
-// functionName returns the bare name of a function. Functions live in pg_catalog only;
-// shown is the name as errors show it.
-func (b *binder) functionName(n *pg_query.FuncCall) (name, shown string, found bool, err error) {
+// functionName returns the bare name of a function and whether functions of
+// its schema can exist: they live in pg_catalog only.
+func functionName(n *pg_query.FuncCall) (name string, found bool) {
 	name = lastName(n.Funcname)
-	if len(n.Funcname) == 1 {
-		return name, name, true, nil
-	}
-	schema := stringOf(n.Funcname[len(n.Funcname)-2])
-	if schema == "pg_catalog" {
-		return name, name, true, nil
-	}
-	if _, ok := b.env.Catalog.Schema(schema); !ok {
-		return "", "", false, b.errorAt(n.Location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
-	}
-	return name, dotted(n.Funcname), false, nil
+	return name, len(n.Funcname) == 1 || stringOf(n.Funcname[len(n.Funcname)-2]) == "pg_catalog"
 }
 
 func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) {
-	name, shown, found, err := b.functionName(n)
-	if err != nil {
-		return nil, err
-	}
+	name, found := functionName(n)
 	switch {
 	case n.Over != nil:
 		return nil, b.unsupportedAt(n.Location, "window function call")
@@ -51,11 +39,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 		return nil, b.unsupportedAt(n.Location, "VARIADIC")
 	case len(n.Args) > maxArguments:
 		return nil, b.errorAt(n.Location, pgerr.TooManyArguments, "cannot pass more than %d arguments to a function", maxArguments)
-	}
-	if found && functions.Aggregates(name) != nil {
+	case found && functions.Aggregates(name) != nil:
 		return b.aggregate(n, name, c)
-	}
-	if found && windowFunctions[name] {
+	case found && windowFunctions[name]:
 		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
 	args, names, err := b.arguments(n, c)
@@ -63,9 +49,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 		return nil, err
 	}
 	if !found {
-		return nil, b.noFunction(shown, args, n.Location)
+		return nil, b.noSchemaFunction(n, args)
 	}
-	if e, err := b.asType1(n, name, args, names); e != nil || err != nil {
+	if e, err := b.castCall(n, name, args, names); e != nil || err != nil {
 		return e, err
 	}
 	if functions.Functions(name) == nil && functions.SetReturningFunctions(name) != nil {
@@ -75,7 +61,28 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	return e, b.notAggregate(n, shown)
+	return e, b.notAggregate(n, name)
+}
+
+// noSchemaFunction is the error of a function in a schema of the user's.
+func (b *binder) noSchemaFunction(n *pg_query.FuncCall, args []operand) error {
+	schema := stringOf(n.Funcname[len(n.Funcname)-2])
+	if _, ok := b.env.Catalog.Schema(schema); !ok {
+		return b.errorAt(n.Location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
+	}
+	_, _, err := functions.ResolveFunction(dotted(n.Funcname), typesOf(args))
+	return b.at(err, n.Location)
+}
+
+// callError places an error of resolution and names the function as written.
+func (b *binder) callError(err error, n *pg_query.FuncCall) error {
+	e := *pgerr.From(err)
+	if len(n.Funcname) > 1 {
+		if rest, ok := strings.CutPrefix(e.Message, "function "); ok {
+			e.Message = "function pg_catalog." + rest
+		}
+	}
+	return e.At(b.pos(n.Location))
 }
 
 // notAggregate refuses what only aggregates take.
@@ -133,13 +140,8 @@ func typesOf(args []operand) []types.OID {
 	return out
 }
 
-func (b *binder) noFunction(shown string, args []operand, location int32) error {
-	_, _, err := functions.ResolveFunction(shown, typesOf(args))
-	return b.at(err, location)
-}
-
-// asType1 binds type(x), which is a cast where no function has the name.
-func (b *binder) asType1(n *pg_query.FuncCall, name string, args []operand, names []string) (scalar.Expr, error) {
+// castCall binds type(x), which is a cast where no function has the name.
+func (b *binder) castCall(n *pg_query.FuncCall, name string, args []operand, names []string) (scalar.Expr, error) {
 	if len(args) != 1 || names != nil || n.AggStar || n.AggDistinct {
 		return nil, nil
 	}
@@ -169,7 +171,7 @@ func (b *binder) plainCall(n *pg_query.FuncCall, name string, args []operand, na
 	}
 	fn, want, err := functions.ResolveFunction(name, typesOf(args))
 	if err != nil {
-		return nil, b.at(err, n.Location)
+		return nil, b.callError(err, n)
 	}
 	return b.call(fn, want, args)
 }
@@ -290,7 +292,7 @@ func (b *binder) setReturning(n *pg_query.FuncCall, name string, args []operand,
 func (b *binder) resolveSetReturning(n *pg_query.FuncCall, name string, args []operand) (*functions.SetReturning, []scalar.Expr, []types.Type, error) {
 	fn, want, err := functions.ResolveSetReturning(name, typesOf(args))
 	if err != nil {
-		return nil, nil, nil, b.at(err, n.Location)
+		return nil, nil, nil, b.callError(err, n)
 	}
 	list := make([]scalar.Expr, len(args))
 	ts := make([]types.Type, len(args))

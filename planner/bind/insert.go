@@ -182,15 +182,25 @@ func (in *inserter) values(sel *pg_query.SelectStmt, s *scope) (logical.Node, er
 		if len(items) != len(first) {
 			return nil, in.errorAt(locate(r), pgerr.SyntaxError, "VALUES lists must all be the same length")
 		}
+		bound := make([]scalar.Expr, len(items))
+		for j, n := range items {
+			if n.GetSetToDefault() != nil {
+				continue
+			}
+			var err error
+			if bound[j], err = in.expr(n, c); err != nil {
+				return nil, err
+			}
+		}
 		if i == 0 {
 			if err := in.fit(len(items), func(k int) *pg_query.Node { return items[k] }); err != nil {
 				return nil, err
 			}
 		}
 		row := make([]scalar.Expr, len(items))
-		for j, n := range items {
+		for j, e := range bound {
 			var err error
-			if row[j], err = in.value(n, in.target[j], c); err != nil {
+			if row[j], err = in.value(e, items[j], in.target[j]); err != nil {
 				return nil, err
 			}
 		}
@@ -199,14 +209,10 @@ func (in *inserter) values(sel *pg_query.SelectStmt, s *scope) (logical.Node, er
 	return in.rows(list)
 }
 
-// value binds one expression for column i.
-func (in *inserter) value(n *pg_query.Node, i int, c exprCtx) (scalar.Expr, error) {
-	if n.GetSetToDefault() != nil {
+// value casts an expression to column i; nil is DEFAULT.
+func (in *inserter) value(e scalar.Expr, n *pg_query.Node, i int) (scalar.Expr, error) {
+	if e == nil {
 		return in.defaultOf(i)
-	}
-	e, err := in.expr(n, c)
-	if err != nil {
-		return nil, err
 	}
 	loc := locate(n)
 	out, ok, err := in.convert(e, in.table.Columns[i].Type, assignment(loc))

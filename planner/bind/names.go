@@ -3,8 +3,8 @@ package bind
 import pg_query "github.com/pganalyze/pg_query_go/v6"
 
 // columnName is the name that PostgreSQL gives a result column without AS.
-func columnName(n *pg_query.Node) string {
-	name, _ := figureName(n)
+func (b *binder) columnName(n *pg_query.Node) string {
+	name, _ := b.figureName(n)
 	if name == "" {
 		return "?column?"
 	}
@@ -13,7 +13,7 @@ func columnName(n *pg_query.Node) string {
 
 // figureName returns a name and how good it is: 2 from a column or function,
 // 1 from a cast or CASE, which a better name inside replaces.
-func figureName(n *pg_query.Node) (string, int) {
+func (b *binder) figureName(n *pg_query.Node) (string, int) {
 	switch e := n.GetNode().(type) {
 	case *pg_query.Node_ColumnRef:
 		return lastField(e.ColumnRef.Fields)
@@ -21,7 +21,7 @@ func figureName(n *pg_query.Node) (string, int) {
 		if name, s := lastField(e.AIndirection.Indirection); s > 0 {
 			return name, s
 		}
-		return figureName(e.AIndirection.Arg)
+		return b.figureName(e.AIndirection.Arg)
 	case *pg_query.Node_FuncCall:
 		return lastName(e.FuncCall.Funcname), 2
 	case *pg_query.Node_AExpr:
@@ -29,18 +29,18 @@ func figureName(n *pg_query.Node) (string, int) {
 			return "nullif", 2
 		}
 	case *pg_query.Node_TypeCast:
-		if name, s := figureName(e.TypeCast.Arg); s > 1 {
+		if name, s := b.figureName(e.TypeCast.Arg); s > 1 {
 			return name, s
 		}
 		return lastName(e.TypeCast.TypeName.GetNames()), 1
 	case *pg_query.Node_CollateClause:
-		return figureName(e.CollateClause.Arg)
+		return b.figureName(e.CollateClause.Arg)
 	case *pg_query.Node_GroupingFunc:
 		return "grouping", 2
 	case *pg_query.Node_SubLink:
-		return subLinkName(e.SubLink)
+		return b.subLinkName(e.SubLink)
 	case *pg_query.Node_CaseExpr:
-		if name, s := figureName(e.CaseExpr.Defresult); s > 1 {
+		if name, s := b.figureName(e.CaseExpr.Defresult); s > 1 {
 			return name, s
 		}
 		return "case", 1
@@ -74,30 +74,14 @@ func lastField(fields []*pg_query.Node) (string, int) {
 	return "", 0
 }
 
-func subLinkName(n *pg_query.SubLink) (string, int) {
+func (b *binder) subLinkName(n *pg_query.SubLink) (string, int) {
 	switch n.SubLinkType {
 	case pg_query.SubLinkType_EXISTS_SUBLINK:
 		return "exists", 2
 	case pg_query.SubLinkType_ARRAY_SUBLINK:
 		return "array", 2
 	case pg_query.SubLinkType_EXPR_SUBLINK:
-		sel := n.Subselect.GetSelectStmt()
-		for sel != nil && sel.Larg != nil {
-			sel = sel.Larg
-		}
-		if len(sel.GetTargetList()) > 0 {
-			rt := sel.TargetList[0].GetResTarget()
-			if rt.Name != "" {
-				return rt.Name, 2
-			}
-			if name := columnName(rt.Val); name != "?column?" {
-				return name, 2
-			}
-			return "?column?", 2
-		}
-		if len(sel.GetValuesLists()) > 0 {
-			return "column1", 2
-		}
+		return b.subNames[n], 2
 	}
 	return "", 0
 }

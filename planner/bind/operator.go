@@ -32,16 +32,17 @@ func (b *binder) operatorExpr(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error
 	return nil, b.unsupportedAt(n.Location, "operator kind %s", n.Kind)
 }
 
-// operatorName returns the symbol of an operator's name. Operators live in pg_catalog only.
+// operatorName returns the symbol of an operator's name. Operators live in
+// pg_catalog only: with another schema the whole name is returned, which no
+// operator has.
 func (b *binder) operatorName(names []*pg_query.Node, location int32) (string, error) {
-	if len(names) > 1 && stringOf(names[0]) != "pg_catalog" {
-		schema := stringOf(names[0])
-		if _, ok := b.env.Catalog.Schema(schema); !ok {
-			return "", b.errorAt(location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", schema)
-		}
-		return "", b.errorAt(location, pgerr.UndefinedFunction, "operator does not exist: %s", dotted(names))
+	if len(names) == 1 || stringOf(names[0]) == "pg_catalog" {
+		return lastName(names), nil
 	}
-	return lastName(names), nil
+	if _, ok := b.env.Catalog.Schema(stringOf(names[0])); !ok {
+		return "", b.errorAt(location, pgerr.InvalidSchemaName, "schema \"%s\" does not exist", stringOf(names[0]))
+	}
+	return dotted(names), nil
 }
 
 func (b *binder) plainOperator(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error) {
@@ -58,17 +59,18 @@ func (b *binder) plainOperator(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, erro
 }
 
 func (b *binder) binaryOperator(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error) {
-	symbol, err := b.operatorName(n.Name, n.Location)
-	if err != nil {
-		return nil, err
-	}
 	var l operand
+	var err error
 	if n.Lexpr != nil {
 		if l, err = b.operand(n.Lexpr, c); err != nil {
 			return nil, err
 		}
 	}
 	r, err := b.operand(n.Rexpr, c)
+	if err != nil {
+		return nil, err
+	}
+	symbol, err := b.operatorName(n.Name, n.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -346,15 +348,15 @@ func both(or bool, test func(lo, hi operand) (scalar.Expr, error), ends []operan
 
 // arrayCompare binds x op ANY|ALL (array).
 func (b *binder) arrayCompare(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error) {
-	symbol, err := b.operatorName(n.Name, n.Location)
-	if err != nil {
-		return nil, err
-	}
 	l, err := b.operand(n.Lexpr, c)
 	if err != nil {
 		return nil, err
 	}
 	r, err := b.operand(n.Rexpr, c)
+	if err != nil {
+		return nil, err
+	}
+	symbol, err := b.operatorName(n.Name, n.Location)
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,7 @@ func (l *level) targetList(list []*pg_query.Node) error {
 		}
 		name := rt.Name
 		if name == "" {
-			name = columnName(rt.Val)
+			name = l.columnName(rt.Val)
 		}
 		l.addTarget(target{expr: e, node: rt.Val, name: name})
 	}

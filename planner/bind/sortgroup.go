@@ -214,7 +214,7 @@ func (l *level) groupItem(n *pg_query.Node) (groupKey, error) {
 	if err != nil {
 		return groupKey{}, err
 	}
-	name := columnName(n)
+	name := l.columnName(n)
 	if i >= 0 {
 		t := &l.targets[i]
 		if t.expr, err = l.resolveUnknown(t.expr, locate(t.node)); err != nil {

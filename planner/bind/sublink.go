@@ -33,6 +33,7 @@ func (b *binder) subLink(n *pg_query.SubLink, c exprCtx) (scalar.Expr, error) {
 			return nil, b.errorAt(n.Location, pgerr.SyntaxError, "subquery must return only one column")
 		}
 		out.Kind, out.Typ = scalar.SubScalar, cols[0].Type
+		b.subNames[n] = cols[0].Name
 		if n.SubLinkType == pg_query.SubLinkType_ARRAY_SUBLINK {
 			array := types.ArrayOf(cols[0].Type.OID)
 			if array == 0 {
@@ -57,9 +58,16 @@ func (b *binder) quantified(n *pg_query.SubLink, out *scalar.Subquery, q *query,
 	if n.SubLinkType == pg_query.SubLinkType_ALL_SUBLINK {
 		out.Kind = scalar.SubAll
 	}
-	width := 1
-	if row := n.Testexpr.GetRowExpr(); row != nil {
-		width = len(row.Args)
+	test, width := n.Testexpr, 1
+	if row := test.GetRowExpr(); row != nil {
+		if width = len(row.Args); width != 1 {
+			return b.unsupportedAt(n.Location, "comparison of a row with a subquery")
+		}
+		test = row.Args[0]
+	}
+	l, err := b.operand(test, c)
+	if err != nil {
+		return err
 	}
 	cols := q.node.Columns()
 	switch {
@@ -67,30 +75,19 @@ func (b *binder) quantified(n *pg_query.SubLink, out *scalar.Subquery, q *query,
 		return b.errorAt(n.Location, pgerr.SyntaxError, "subquery has too few columns")
 	case len(cols) > width:
 		return b.errorAt(n.Location, pgerr.SyntaxError, "subquery has too many columns")
-	case n.Testexpr.GetRowExpr() != nil && width != 1:
-		return b.unsupportedAt(n.Location, "comparison of a row with a subquery")
 	}
 	symbol := "="
 	if len(n.OperName) > 0 {
-		var err error
 		if symbol, err = b.operatorName(n.OperName, n.Location); err != nil {
 			return err
 		}
-	}
-	test := n.Testexpr
-	if row := test.GetRowExpr(); row != nil {
-		test = row.Args[0]
-	}
-	l, err := b.operand(test, c)
-	if err != nil {
-		return err
 	}
 	fn, want, err := functions.ResolveOperator(symbol, l.expr.ResultType().OID, cols[0].Type.OID)
 	if err != nil {
 		return b.at(err, n.Location)
 	}
 	if fn.Ret != types.Bool {
-		return b.errorAt(n.Location, pgerr.DatatypeMismatch, "operator %s must return type boolean, not type %s", symbol, typeText(fn.Ret))
+		return b.errorAt(n.Location, pgerr.DatatypeMismatch, "row comparison operator must yield type boolean, not type %s", typeText(fn.Ret))
 	}
 	if out.Test, err = b.asArgument(l.expr, want[0], locate(test)); err != nil {
 		return err

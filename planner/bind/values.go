@@ -48,5 +48,5 @@ func (b *binder) valuesQuery(sel *pg_query.SelectStmt, s *scope, qc queryContext
 		out.Cols[j] = logical.Column{Name: "column" + strconv.Itoa(j+1), Type: t}
 	}
 	l := &level{binder: b, scope: s, node: out}
-	return l.overColumns(sel, sel.ValuesLists[0].GetList().GetItems())
+	return l.overColumns(sel, nil)
 }
