@@ -200,10 +200,12 @@ func TestDepth(t *testing.T) {
 		deepest(t, n)
 	}
 	for _, n := range flat {
-		for _, levels := range []int{5000, 20000} {
-			if _, err := Parse(n.text(levels)); err != nil {
-				t.Errorf("%s: %d: %v", n.name, levels, err)
-			}
+		levels := 5000
+		if n.name == "arms" {
+			levels = 20_000
+		}
+		if _, err := Parse(n.text(levels)); err != nil {
+			t.Errorf("%s: %d: %v", n.name, levels, err)
 		}
 	}
 	if _, err := Parse(flat[5].text(100_000)); err != nil {
@@ -250,7 +252,7 @@ func TestDepthMixed(t *testing.T) {
 		{"a BETWEEN (", ") AND 2"}, {"(SELECT 1 LIMIT ", ")"}, {"ROW(1, ", ")"}, {"x = ANY(", ")"}, {"(VALUES (", "))"},
 		{"(SELECT 1 WINDOW w AS (ORDER BY ", "))"}, {"(WITH a AS (SELECT ", ") SELECT 1)"}, {"xmlforest(", " AS a)"}, {"f(a => ", ")"},
 	}
-	for round := 0; round < 60; round++ {
+	for range 20 {
 		few := make([][2]string, 1+rng.IntN(3))
 		for i := range few {
 			few[i] = wraps[rng.IntN(len(wraps))]

@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/colstore/vector"
+	"tsdb/sql/types"
 )
 
 func TestLexer(t *testing.T) {
@@ -105,6 +108,13 @@ func FuzzLexer(f *testing.F) {
 		for _, st := range sts {
 			if src[st.Offset:st.Offset+len(st.Text)] != st.Text {
 				t.Fatalf("offset %d", st.Offset)
+			}
+			if b := st.Bulk; b != nil {
+				cols := make([]types.Type, b.Columns())
+				for i := range cols {
+					cols[i] = []types.Type{types.T(types.Text), types.T(types.Int4), types.T(types.Float8), types.T(types.Numeric)}[i%4]
+				}
+				b.Read(cols, &types.Context{}, func(*vector.Batch) error { return nil })
 			}
 		}
 	})

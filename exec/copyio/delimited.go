@@ -206,7 +206,7 @@ func (r *delimitedReader) count() (int, error) {
 			return r.countQuoted()
 		}
 	} else if bytes.IndexByte(r.line, '\\') >= 0 {
-		return r.countEscaped()
+		return r.countEscaped(), nil
 	}
 	return bytes.Count(r.line, []byte{r.o.Delimiter}) + 1, nil
 }

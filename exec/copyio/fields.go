@@ -83,7 +83,7 @@ func hexByte(b []byte) (v byte, n int) {
 }
 
 // countEscaped counts the fields of a text line that has backslashes.
-func (r *delimitedReader) countEscaped() (int, error) {
+func (r *delimitedReader) countEscaped() int {
 	n := 1
 	for i := 0; i < len(r.line); i++ {
 		switch r.line[i] {
@@ -93,7 +93,7 @@ func (r *delimitedReader) countEscaped() (int, error) {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
 // splitQuoted takes the first field of a CSV line when it has quotes. count
@@ -149,20 +149,48 @@ func (r *delimitedReader) wholeQuoted(rest []byte) (f field, after []byte, more,
 	return f, after[1:], true, true
 }
 
+// skipField moves past a field that has no quotes or is quoted as a whole;
+// simple is false, and nothing is skipped, for any other.
+func (r *delimitedReader) skipField(rest []byte) (after []byte, more, simple bool) {
+	if len(rest) > 0 && rest[0] == r.o.Quote {
+		if _, after, more, ok := r.wholeQuoted(rest); ok {
+			return after, more, true
+		}
+		return rest, false, false
+	}
+	n := bytes.IndexByte(rest, r.o.Delimiter)
+	if n < 0 {
+		return rest, false, bytes.IndexByte(rest, r.o.Quote) < 0
+	}
+	if bytes.IndexByte(rest[:n], r.o.Quote) >= 0 {
+		return rest, false, false
+	}
+	return rest[n+1:], true, true
+}
+
 // countQuoted counts the fields of a CSV line that has quotes.
 //
 // Errors: 22P04 for a quote that is not closed.
 func (r *delimitedReader) countQuoted() (int, error) {
-	n := 1
+	n, rest, simple := 1, r.line, true
+	for simple {
+		var more bool
+		if rest, more, simple = r.skipField(rest); simple {
+			if !more {
+				return n, nil
+			}
+			n++
+		}
+	}
 	inQuote := false
-	for i := 0; i < len(r.line); i++ {
-		c := r.line[i]
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
 		switch {
 		case !inQuote && c == r.o.Delimiter:
 			n++
 		case !inQuote && c == r.o.Quote:
 			inQuote = true
-		case inQuote && c == r.o.Escape && i+1 < len(r.line) && (r.line[i+1] == r.o.Escape || r.line[i+1] == r.o.Quote):
+		case inQuote && c == r.o.Escape && i+1 < len(rest) && (rest[i+1] == r.o.Escape || rest[i+1] == r.o.Quote):
 			i++
 		case inQuote && c == r.o.Quote:
 			inQuote = false

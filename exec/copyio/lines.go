@@ -86,7 +86,12 @@ func (l *lines) fast() ([]byte, bool) {
 		return nil, false
 	}
 	if l.csv {
-		if bytes.IndexByte(line, l.quote) >= 0 || len(line) > 0 && line[0] == '\\' {
+		if len(line) > 0 && line[0] == '\\' {
+			return nil, false
+		}
+		// Every quote opens or closes where it is its own escape: after an even
+		// number the line end is outside.
+		if n := bytes.Count(line, []byte{l.quote}); n%2 != 0 || n > 0 && l.escape != 0 {
 			return nil, false
 		}
 	} else if bytes.IndexByte(line, '\\') >= 0 {
