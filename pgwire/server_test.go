@@ -421,7 +421,7 @@ func TestShutdown(t *testing.T) {
 	}
 	const want = "Error FATAL 57P01 terminating connection due to administrator command"
 	idle.expect(want, "end")
-	busy.expect(want, "end")
+	busy.expect("RowDescription count:20/8/-1/0", want, "end")
 	if nc, err := net.Dial("tcp", s.addr); err == nil {
 		nc.Close()
 		t.Error("the listener is open after Shutdown")
