@@ -25,19 +25,53 @@ func (s *extremeFixed[T]) Update(groups []uint32, args []*vector.Vector, n int) 
 		return nil
 	}
 	x, m := s.get(args[0]), args[0].Mask()
-	if groups == nil && rows.valid == nil && s.isNaN == nil {
-		lo, hi := x[0], x[0]
-		for _, v := range x[:args[0].Phys()] {
-			lo, hi = min(lo, v), max(hi, v)
+	switch {
+	case groups == nil && rows.valid == nil:
+		s.offer(0, s.extreme(x[:args[0].Phys()]))
+	case rows.valid == nil && m != 0 && s.isNaN == nil:
+		for i, g := range groups[:n] {
+			if v := x[i]; !s.seen[g] || s.max && v > s.best[g] || !s.max && v < s.best[g] {
+				s.best[g], s.seen[g] = v, true
+			}
 		}
-		if s.max {
-			lo = hi
-		}
-		s.offer(0, lo)
-		return nil
+	default:
+		rows.each(func(i int) { s.offer(group(groups, i), x[i&m]) })
 	}
-	rows.each(func(i int) { s.offer(group(groups, i), x[i&m]) })
 	return nil
+}
+
+// extreme returns the least or greatest of x, which is not empty.
+func (s *extremeFixed[T]) extreme(x []T) T {
+	if s.isNaN != nil {
+		return floatExtreme(x, s.max)
+	}
+	lo, hi := x[0], x[0]
+	for _, v := range x {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if s.max {
+		return hi
+	}
+	return lo
+}
+
+// floatExtreme orders NaN above everything: it wins max, and min only if nothing else is there.
+func floatExtreme[T number](x []T, greatest bool) T {
+	best, nan := x[0], false
+	for _, v := range x {
+		nan = nan || v != v
+		if best != best || greatest && v > best || !greatest && v < best {
+			best = v
+		}
+	}
+	if nan && greatest {
+		for _, v := range x {
+			if v != v {
+				return v
+			}
+		}
+	}
+	return best
 }
 
 func (s *extremeFixed[T]) offer(g uint32, v T) {

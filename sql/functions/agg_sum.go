@@ -221,15 +221,19 @@ func (s *floatSum[T]) Update(groups []uint32, args []*vector.Vector, n int) erro
 		return nil
 	}
 	x, m := s.get(args[0]), args[0].Mask()
-	s.special = s.special || anySpecial(x[:args[0].Phys()])
-	switch {
-	case groups == nil && rows.valid == nil && m != 0:
-		total := s.sum[0]
+	if groups == nil && rows.valid == nil && m != 0 {
+		total, special := s.sum[0], T(0)
 		for _, v := range x[:n] {
 			total += v
+			special += v * 0 // NaN for infinities and NaNs; the adder is waiting anyway
 		}
 		s.sum[0] = total
 		s.n[0] += int64(n)
+		s.special = s.special || special != 0
+		return nil
+	}
+	s.special = s.special || anySpecial(x[:args[0].Phys()])
+	switch {
 	case rows.valid == nil && m != 0:
 		for i, g := range groups[:n] {
 			s.sum[g] += x[i]

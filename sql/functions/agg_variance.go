@@ -56,12 +56,16 @@ func (s *floatMoments[T]) Update(groups []uint32, args []*vector.Vector, n int) 
 func (s *floatMoments[T]) updateAvg(groups []uint32, x []T, m int, rows rowSet) error {
 	switch {
 	case groups == nil && rows.valid == nil && m != 0:
-		total := s.g[0].sum
+		total, special := s.g[0].sum, T(0)
 		for _, v := range x[:rows.n] {
 			total += float64(v)
+			special += v * 0
 		}
 		s.g[0].sum = total
 		s.g[0].n += float64(rows.n)
+		if special == 0 {
+			return nil
+		}
 	case rows.valid == nil && m != 0:
 		for i, g := range groups[:rows.n] {
 			s.g[g].sum += float64(x[i])

@@ -1,6 +1,8 @@
 package functions
 
 import (
+	"math"
+
 	"tsdb/colstore/vector"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
@@ -37,12 +39,52 @@ func (b *binner) start(us int64) (int64, error) {
 	if lo > us || !validTS(lo) {
 		return 0, errTimestamp()
 	}
-	b.lo, b.valid = lo, true
+	// A bucket that reached infinity would take it in.
+	b.lo, b.valid = lo, lo <= math.MaxInt64-b.width
 	return lo, nil
+}
+
+// fill computes the starts of n times; NULL rows are left alone.
+func (b *binner) fill(out *vector.Vector, x []int64, n int) error {
+	dst := out.I64[:n]
+	x = x[:n]
+	lo, width := b.lo, uint64(b.width)
+	if !b.valid {
+		width = 0
+	}
+	for i, us := range x {
+		if uint64(us-lo) < width {
+			dst[i] = lo
+			continue
+		}
+		if !live(out, i) {
+			continue
+		}
+		if !finiteTS(us) {
+			dst[i] = us
+			continue
+		}
+		r, err := b.start(us)
+		if err != nil {
+			return err
+		}
+		dst[i] = r
+		if b.valid {
+			lo, width = r, uint64(b.width)
+		}
+	}
+	return nil
 }
 
 func dateBin(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	var b binner
+	if args[0].Const && args[2].Const && !args[1].Const {
+		b, err := newDateBin(args[0].F16[0], args[2].I64[0])
+		if err != nil {
+			return ifAny(out, n, err)
+		}
+		return b.fill(out, args[1].I64, n)
+	}
 	for i := range out.I64[:n] {
 		if !live(out, i) {
 			continue
@@ -65,6 +107,14 @@ func dateBin(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 		out.I64[i] = r
 	}
 	return nil
+}
+
+// ifAny returns err if any row counts.
+func ifAny(out *vector.Vector, n int, err error) error {
+	if out.Valid != nil && out.Valid.Count(n) == 0 {
+		return nil
+	}
+	return err
 }
 
 func newDateBin(stride [16]byte, origin int64) (binner, error) {
@@ -185,6 +235,14 @@ func bucketTime(where bucketArgs) Kernel {
 			constant = constant && (a.Const || k == 1)
 		}
 		ready := false
+		if constant && where == (bucketArgs{-1, -1, -1}) && !args[0].IsNull(0) && !args[1].Const && n > 0 {
+			if b, _, err := where.prepare(args, 0); err == nil && b.months == 0 {
+				if args[1].Valid != nil {
+					out.Valid = append(vector.Bitmap(nil), args[1].Valid[:vector.Words(n)]...)
+				}
+				return b.bin.fill(out, args[1].I64, n)
+			}
+		}
 		for i := range out.I64[:n] {
 			if args[0].IsNull(i) || args[1].IsNull(i) || where.zone >= 0 && args[where.zone].IsNull(i) {
 				setNull(out, i, n)

@@ -170,6 +170,9 @@ func truncKernel(typ types.OID) Kernel {
 					return err
 				}
 			}
+			if args[0].Const && (len(args) < 3 || args[2].Const) {
+				return t.fill(out, args[1], i, n)
+			}
 			r, err := t.trunc(args[1].I64[i&args[1].Mask()])
 			if err != nil {
 				return err
@@ -178,6 +181,29 @@ func truncKernel(typ types.OID) Kernel {
 		}
 		return nil
 	}
+}
+
+// fill truncates rows from..n-1 of v.
+func (t *truncator) fill(out, v *vector.Vector, from, n int) error {
+	x, m, dst := v.I64, v.Mask(), out.I64
+	lo, hi := t.lo, t.hi
+	for i := from; i < n; i++ {
+		us := x[i&m]
+		if us >= lo && us < hi {
+			dst[i] = lo
+			continue
+		}
+		if !live(out, i) {
+			continue
+		}
+		r, err := t.trunc(us)
+		if err != nil {
+			return err
+		}
+		dst[i] = r
+		lo, hi = t.lo, t.hi
+	}
+	return nil
 }
 
 func newTruncator(c *Ctx, typ types.OID, args []*vector.Vector, i int) (*truncator, error) {
