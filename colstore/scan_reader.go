@@ -1,7 +1,6 @@
 package colstore
 
 import (
-	"tsdb/colstore/segment"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -17,7 +16,6 @@ type reader struct {
 	cols   []vector.Vector // decoded rows
 	views  []vector.Vector // slices of a block in memory, which decoding must not write to
 	stats  table.ScanStats
-	block  segment.Stats
 	group  []int
 	closed bool
 }
@@ -106,7 +104,7 @@ func (r *reader) nextSegment() (*vector.Batch, error) {
 			break
 		}
 		r.left = r.left[1:]
-		ok, err := r.wanted(b)
+		ok, err := r.seg.wanted(r.sc, b)
 		if err != nil {
 			return nil, err
 		}
@@ -136,21 +134,21 @@ func (r *reader) nextSegment() (*vector.Batch, error) {
 
 // wanted judges a block by the zone maps of the requested columns: those of
 // others would have to be read for it.
-func (r *reader) wanted(b int) (bool, error) {
-	for _, f := range r.sc.filters {
-		if !r.sc.requests(f.col) {
+func (r *segReader) wanted(sc *scan, b int) (bool, error) {
+	for _, f := range sc.filters {
+		if !sc.requests(f.col) {
 			continue
 		}
-		part := r.seg.partOf(b)
-		h, err := r.seg.open(f.col, part)
+		part := r.partOf(b)
+		h, err := r.open(f.col, part)
 		if err != nil {
 			return false, err
 		}
 		if h == nil {
 			continue
 		}
-		h.BlockStats(b-r.seg.starts[part], &r.block)
-		if !r.block.MayMatch(f.op, f.key) {
+		h.BlockStats(b-r.starts[part], &r.stats)
+		if !r.stats.MayMatch(f.op, f.key) {
 			return false, nil
 		}
 	}

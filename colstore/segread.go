@@ -34,6 +34,7 @@ type segReader struct {
 	chunks []heldChunk // by column of the schema
 	dec    encoding.Decoder
 	key    []byte
+	stats  segment.Stats
 	bytes  int64 // encoded bytes of decoded blocks
 }
 
