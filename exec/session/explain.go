@@ -3,9 +3,13 @@ package session
 import (
 	"context"
 	"strings"
+	"time"
 
 	"tsdb/colstore/vector"
+	"tsdb/exec"
 	"tsdb/planner"
+	"tsdb/planner/explain"
+	"tsdb/planner/physical"
 	"tsdb/sql/pgerr"
 )
 
@@ -15,9 +19,12 @@ func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.Par
 	if err != nil {
 		return "", err
 	}
+	if a.bound.Format == "json" {
+		lines = []string{strings.Join(lines, "\n")}
+	}
 	out := &vector.Batch{Cols: []*vector.Vector{vector.New(vector.Bytes, len(lines))}, N: len(lines)}
 	for _, l := range lines {
-		out.Cols[0].AppendString(strings.TrimRight(l, " "))
+		out.Cols[0].AppendString(l)
 	}
 	if err := r.Columns(a.cols); err != nil {
 		return "", err
@@ -25,7 +32,65 @@ func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.Par
 	return "EXPLAIN", r.Rows(out)
 }
 
+// explainLines plans the inner statement over v, which it closes.
 func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []planner.ParamValue, v *view) ([]string, error) {
-	v.close()
-	return nil, pgerr.Unsupported("EXPLAIN")
+	in := b.Inner
+	switch {
+	case in.Kind == planner.Insert && b.Analyze:
+		v.close()
+		return nil, pgerr.Unsupported("EXPLAIN ANALYZE of INSERT")
+	case in.Kind == planner.Insert && in.Bulk != nil:
+		v.close()
+		return []string{"Insert on " + in.Table.Name, `  ->  Values Scan on "*VALUES*"  (rows=` + itoa(int64(in.Bulk.Rows.Rows())) + ")"}, nil
+	case in.Kind != planner.Select && in.Kind != planner.Insert:
+		v.close()
+		return []string{"Utility statements have no plan structure"}, nil
+	}
+	c := s.functionCtx()
+	begin := time.Now()
+	cur, err := s.open(in, params, v, c, b.Analyze)
+	if err != nil {
+		return nil, err
+	}
+	defer cur.close()
+	o := explain.Options{Analyze: b.Analyze, Costs: b.Costs, Timing: b.Timing, Verbose: b.Verbose, Format: b.Format,
+		Ctx: c, Planning: time.Since(begin)}
+	var stats func(physical.Node) (explain.Stats, bool)
+	if b.Analyze {
+		begin = time.Now()
+		if err := cur.start(ctx); err != nil {
+			return nil, err
+		}
+		if _, err := cur.fetch(ctx, 0, func(*vector.Batch) error { return nil }); err != nil {
+			return nil, err
+		}
+		o.Execution = time.Since(begin)
+		stats = operatorStats(cur.op)
+	}
+	lines, err := explain.Text(cur.plan, o, stats)
+	if err != nil || in.Kind == planner.Select || b.Format == "json" {
+		return lines, err
+	}
+	return insertLines(in.Table.Name, lines), nil
+}
+
+func operatorStats(op exec.Operator) func(physical.Node) (explain.Stats, bool) {
+	return func(n physical.Node) (explain.Stats, bool) {
+		st, ok := exec.StatsOf(op, n)
+		return explain.Stats{Rows: st.Rows, Batches: st.Batches, Nanos: st.Nanos, Memory: st.Memory, Workers: st.Workers, Scan: st.Scan}, ok
+	}
+}
+
+// insertLines puts an INSERT above the plan of its source.
+func insertLines(rel string, source []string) []string {
+	out := []string{"Insert on " + rel}
+	for i, l := range source {
+		if i == 0 {
+			l = "->  " + l
+		} else {
+			l = "    " + l
+		}
+		out = append(out, "  "+l)
+	}
+	return out
 }
