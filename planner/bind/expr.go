@@ -270,6 +270,10 @@ func (b *binder) booleanTest(n *pg_query.BooleanTest, c exprCtx) (scalar.Expr, e
 
 // typeCast binds CAST(x AS t), x::t and t 'literal'.
 func (b *binder) typeCast(n *pg_query.TypeCast, c exprCtx) (scalar.Expr, error) {
+	if p := n.Arg.GetParamRef(); p != nil && n.TypeName.GetLocation() < p.Location && n.Location == n.TypeName.GetLocation() {
+		// The grammar takes interval $1, PostgreSQL does not.
+		return nil, b.errorAt(p.Location, pgerr.SyntaxError, "syntax error at or near \"$%d\"", p.Number)
+	}
 	if err := b.checkTypeSchema(n.TypeName); err != nil {
 		return nil, err
 	}

@@ -114,12 +114,13 @@ func (b *binder) arguments(n *pg_query.FuncCall, c exprCtx) (args []operand, nam
 					return nil, nil, b.errorAt(na.Location, pgerr.SyntaxError, "argument name \"%s\" used more than once", name)
 				}
 			}
-		} else if names != nil && names[len(names)-1] != "" {
-			return nil, nil, b.errorAt(locate(a), pgerr.SyntaxError, "positional argument cannot follow named argument")
 		}
 		o, err := b.operand(a, c)
 		if err != nil {
 			return nil, nil, err
+		}
+		if name == "" && names != nil && names[len(names)-1] != "" {
+			return nil, nil, b.errorAt(locate(a), pgerr.SyntaxError, "positional argument cannot follow named argument")
 		}
 		args = append(args, o)
 		if name != "" || names != nil {

@@ -224,7 +224,26 @@ func (b *binder) plainItems(x operand, items []operand, symbol string, negate bo
 		}
 		return out, nil
 	}
-	t := types.T(oid)
+	list, err := b.constantItems(x, items, types.T(oid), negate, location)
+	if err != nil {
+		return nil, err
+	}
+	if list != nil {
+		return []scalar.Expr{list}, nil
+	}
+	for _, o := range items {
+		e, err := b.apply(symbol, x, o, location)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// constantItems casts the items to t in place and makes an InList if all of
+// them are constants; nil if not.
+func (b *binder) constantItems(x operand, items []operand, t types.Type, negate bool, location int32) (scalar.Expr, error) {
 	list := vector.New(t.Kind(), len(items))
 	hasNull, constant := false, true
 	for i := range items {
@@ -243,26 +262,17 @@ func (b *binder) plainItems(x operand, items []operand, symbol string, negate bo
 			list.AppendFrom(k.Value, 0)
 		}
 	}
-	if constant {
-		arg, ok, err := b.convert(x.expr, t, implicitly(locate(x.node)))
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			if _, _, err := functions.ResolveOperator("=", oid, oid); err != nil {
-				return nil, b.at(err, location)
-			}
-			return []scalar.Expr{&scalar.InList{Arg: arg, List: list, HasNull: hasNull, Negate: negate}}, nil
-		}
+	if !constant {
+		return nil, nil
 	}
-	for _, o := range items {
-		e, err := b.apply(symbol, x, o, location)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
+	arg, ok, err := b.convert(x.expr, t, implicitly(locateIfUnknown(x)))
+	if err != nil || !ok {
+		return nil, err
 	}
-	return out, nil
+	if _, _, err := functions.ResolveOperator("=", t.OID, t.OID); err != nil {
+		return nil, b.at(err, location)
+	}
+	return &scalar.InList{Arg: arg, List: list, HasNull: hasNull, Negate: negate}, nil
 }
 
 // foldCast computes casts of a constant.

@@ -40,6 +40,9 @@ func locateStep(n *pg_query.Node) (int32, *pg_query.Node) {
 	case *pg_query.Node_FuncCall:
 		return e.FuncCall.Location, firstOf(e.FuncCall.Args)
 	case *pg_query.Node_TypeCast:
+		if literalCast(e.TypeCast) {
+			return -1, e.TypeCast.Arg
+		}
 		return minLocation(e.TypeCast.Location, e.TypeCast.TypeName.GetLocation()), e.TypeCast.Arg
 	case *pg_query.Node_CollateClause:
 		return e.CollateClause.Location, e.CollateClause.Arg
@@ -81,6 +84,16 @@ func locateStep(n *pg_query.Node) (int32, *pg_query.Node) {
 		return -1, firstOf(e.List.Items)
 	}
 	return -1, nil
+}
+
+// literalCast reports whether a cast only gives a literal its type, as
+// DATE '...' does: the literal is all that is left of it then.
+func literalCast(n *pg_query.TypeCast) bool {
+	k := n.Arg.GetAConst()
+	if k == nil || !k.Isnull && k.GetSval() == nil {
+		return false
+	}
+	return len(n.TypeName.GetTypmods()) == 0 || lastName(n.TypeName.GetNames()) == "interval"
 }
 
 func minLocation(a, b int32) int32 {

@@ -80,7 +80,7 @@ func (l *level) find(n *pg_query.Node, in clause) (int, scalar.Expr, error) {
 			return i, nil, err
 		}
 	}
-	if k := n.GetAConst(); k != nil && !k.Isnull {
+	if k := n.GetAConst(); k != nil {
 		return l.findPosition(k, in)
 	}
 	e, err := l.expr(n, exprCtx{scope: l.scope, clause: in})

@@ -61,6 +61,19 @@ func TestDeclaredParameters(t *testing.T) {
 	}
 }
 
+func TestParameterPlaces(t *testing.T) {
+	env := testEnv()
+	wantError(t, env, "select interval $1", "42601", `syntax error at or near "$1"`, 17)
+	wantError(t, env, "select 1::numeric($1)", "42601", "type modifiers must be simple constants or identifiers", 11)
+	b, err := bindText(env, "select cast($1 as interval), $2::date")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := describeBound(b); got != "= interval interval, date date <- interval, date" {
+		t.Error(got)
+	}
+}
+
 func TestBulkInsert(t *testing.T) {
 	q := "insert into flights (origin, id) values ('SEA', 1)" + strings.Repeat(", ('LAX', 2)", 99)
 	b, err := bindText(testEnv(), q)
