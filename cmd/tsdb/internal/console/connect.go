@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -52,7 +53,11 @@ func Connect(ctx context.Context, t Target, w io.Writer) (*pgconn.PgConn, error)
 	if errors.As(err, &pe) {
 		return nil, fmt.Errorf("%s:  %s", pe.Severity, pe.Message)
 	}
-	return nil, fmt.Errorf("cannot connect to %s: %w", net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))), err)
+	addr := net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port)))
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("cannot connect to %s: connection refused; is a server running there? (tsdb serve, tsdb demo)", addr)
+	}
+	return nil, fmt.Errorf("cannot connect to %s: %w", addr, err)
 }
 
 func (t Target) config() (*pgconn.Config, error) {
