@@ -43,7 +43,7 @@ var codecs = map[vector.Kind]rowkey.Codec{vector.Bool: rowkey.CodecBool, vector.
 
 // table adds a table. Columns are "name type", with ! for NOT NULL; key names
 // the columns of the row key; rows are lines of values separated by |, \N for NULL.
-func (d *database) table(t *testing.T, name, columns, key, rows string) {
+func (d *database) table(t testing.TB, name, columns, key, rows string) {
 	t.Helper()
 	d.nextID += 10
 	tab := &catalog.Table{OID: d.nextID, Schema: catalog.PublicOID, Name: name,
@@ -111,7 +111,7 @@ func (d *database) env() *planner.Env {
 		}}
 }
 
-func (d *database) plan(t *testing.T, query string) physical.Node {
+func (d *database) plan(t testing.TB, query string) physical.Node {
 	t.Helper()
 	n, err := d.tryPlan(query)
 	if err != nil {

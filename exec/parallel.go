@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/planner/physical"
 )
@@ -39,7 +40,7 @@ func chainScan(n physical.Node) (*physical.Scan, bool) {
 // parallelChain reports whether n is a chain that is worth several workers.
 func (b *builder) parallelChain(n physical.Node) (bool, *physical.Scan) {
 	scan, ok := chainScan(n)
-	if !ok || b.serial || b.env.Workers < 2 || scan.Parallel < 2 || scan.Request.Order != 0 {
+	if !ok || b.serial || b.env.Workers < 2 || scan.Parallel < 2 || scan.Rebind || scan.Request.Order != table.AnyOrder {
 		return false, nil
 	}
 	return true, scan

@@ -7,6 +7,7 @@ import (
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
+	"tsdb/planner/keyrange"
 	"tsdb/planner/physical"
 )
 
@@ -42,13 +43,20 @@ func (b *builder) newScan(n *physical.Scan, shared *sharedScan) (Operator, error
 }
 
 // openScan starts the scan of n. If storage declines the order, the scan runs
-// without one and ordered is false.
+// without one and ordered is false. A nil scan has no rows.
 func (b *builder) openScan(n *physical.Scan) (s table.Scan, ordered bool, err error) {
-	s, err = b.env.Storage.Scan(n.Table.Storage.ID, n.Request)
-	if n.Request.Order == table.AnyOrder || !errors.Is(err, table.ErrDeclined) {
-		return s, n.Request.Order != table.AnyOrder, err
-	}
 	req := n.Request
+	if n.Rebind {
+		r := keyrange.Rebind(n.Table, req.Columns, n.Residual, b.ev.Slots, b.env.Ctx)
+		if r.Empty {
+			return nil, true, nil
+		}
+		req.Spans, req.Time, req.Filters = r.Spans, r.Time, r.Filters
+	}
+	s, err = b.env.Storage.Scan(n.Table.Storage.ID, req)
+	if req.Order == table.AnyOrder || !errors.Is(err, table.ErrDeclined) {
+		return s, req.Order != table.AnyOrder, err
+	}
 	req.Order, req.Reverse, req.Limit = table.AnyOrder, false, 0
 	s, err = b.env.Storage.Scan(n.Table.Storage.ID, req)
 	return s, false, err
@@ -69,7 +77,9 @@ func (o *scanOp) Open(ctx context.Context) error {
 		return err
 	}
 	o.ordered = ordered
-	o.reader = s.NewReader()
+	if s != nil {
+		o.reader = s.NewReader()
+	}
 	return nil
 }
 

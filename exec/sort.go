@@ -115,6 +115,9 @@ func (o *sortOp) Next() (*vector.Batch, error) {
 	return &o.out, nil
 }
 
+// sortBytes is what ordering takes per row: two items and an id.
+const sortBytes = 36
+
 // slack is how many rows beyond the limit gather before the worst are dropped.
 const slack = 4 * vector.BatchSize
 
@@ -141,7 +144,7 @@ func (o *sortOp) consume() error {
 			return err
 		}
 	}
-	if err := o.held.set(o.rows.size() + o.keys.size() + int64(o.rows.n)*20); err != nil {
+	if err := o.held.set(o.rows.size() + o.keys.size() + int64(o.rows.n)*sortBytes); err != nil {
 		return err
 	}
 	o.ids = o.keys.order(o.rows.n)

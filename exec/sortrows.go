@@ -154,9 +154,8 @@ func orderWord(t types.Type, v *vector.Vector, row int) uint64 {
 		if t.OID == types.UUID {
 			return binary.BigEndian.Uint64(v.F16[i][:])
 		}
-		if t.OID == types.Interval { // the upper 64 of 128 bits, less a sign that is always there
-			span := intervalSpan(v.F16[i])
-			return binary.BigEndian.Uint64(span[4:]) ^ sign
+		if t.OID == types.Interval {
+			return spanWord(intervalSpan(v.F16[i]))
 		}
 	case vector.Bytes:
 		switch b := v.Bytes(row); {
@@ -180,6 +179,19 @@ func floatOrder(x float64) uint64 {
 	return w | 1<<63
 }
 
+// spanWord returns a 128-bit number as a word, the least or greatest for one
+// that does not fit.
+func spanWord(span [16]byte) uint64 {
+	hi, lo := int64(binary.BigEndian.Uint64(span[:])), binary.BigEndian.Uint64(span[8:])
+	switch {
+	case hi == int64(lo)>>63:
+		return lo ^ 1<<63
+	case hi < 0:
+		return 0
+	}
+	return math.MaxUint64
+}
+
 // prefixWord returns the first 8 bytes as a number.
 func prefixWord(b []byte) uint64 {
 	if len(b) >= 8 {
@@ -190,7 +202,8 @@ func prefixWord(b []byte) uint64 {
 	return binary.BigEndian.Uint64(buf[:])
 }
 
-// numericOrder returns sign, weight and first three digits of a numeric as a number.
+// numericOrder returns sign, weight and first three digits of a numeric as a
+// number. It is odd when there are no further digits: then it says everything.
 func numericOrder(b []byte) uint64 {
 	if len(b) < 8 {
 		return 0
@@ -210,20 +223,27 @@ func numericOrder(b []byte) uint64 {
 			weight--
 		}
 		if len(digits) < 2 {
-			return 1 << 62
+			return numericZero
 		}
-		w := uint64(weight+1<<16) << 42
+		w := uint64(weight+1<<16) << 43
 		for i := range 3 {
 			if len(digits) >= 2*i+2 {
-				w |= uint64(binary.BigEndian.Uint16(digits[2*i:])) << (28 - 14*i)
+				w |= uint64(binary.BigEndian.Uint16(digits[2*i:])) << (29 - 14*i)
+			}
+		}
+		for i := 6; i < len(digits); i++ {
+			if digits[i] != 0 {
+				w |= 1
 			}
 		}
 		if sign == numericNegative {
-			return 1<<62 - 1 - w
+			return numericZero - 1 - w
 		}
-		return 1<<62 + 1 + w
+		return numericZero + 1 + w
 	}
 }
+
+const numericZero = 1 << 62
 
 // compare orders rows i and j.
 func (s *sortKeys) compare(i, j uint32) int { return s.compareFrom(0, i, j) }
@@ -266,49 +286,6 @@ func (c *keyColumn) compareValues(i, j uint32) int {
 		return -r
 	}
 	return r
-}
-
-type sortItem struct {
-	word uint64
-	id   uint32
-}
-
-// order returns the ids of n rows in order; equal rows keep their order.
-func (s *sortKeys) order(n int) []uint32 {
-	ids := make([]uint32, n)
-	if len(s.cols) == 0 {
-		for i := range ids {
-			ids[i] = uint32(i)
-		}
-		return ids
-	}
-	items := make([]sortItem, n)
-	first := &s.cols[0]
-	for i := range items {
-		items[i] = sortItem{first.words[i], uint32(i)}
-	}
-	from := 0
-	if first.nulls == nil && first.rows == nil {
-		from = 1
-	}
-	slices.SortFunc(items, func(a, b sortItem) int {
-		// A NULL has the outermost word, so words that differ decide; equal ones
-		// may be a NULL and a value.
-		if a.word != b.word {
-			if a.word < b.word {
-				return -1
-			}
-			return 1
-		}
-		if r := s.compareFrom(from, a.id, b.id); r != 0 {
-			return r
-		}
-		return cmp.Compare(a.id, b.id)
-	})
-	for i, it := range items {
-		ids[i] = it.id
-	}
-	return ids
 }
 
 // orderedRows keeps the input of an ordered aggregate until it can be sorted.

@@ -35,6 +35,7 @@ func (p *planner) scan(n *logical.Scan) physical.Node {
 	for _, t := range r.Time {
 		out.Times = append(out.Times, keyrange.TimeText(n.Table, t, p.env.Ctx))
 	}
+	out.Rebind = p.env.Pruning && readsSlot(out.Residual)
 	read := p.estimate(out, n.Filters, r.Point)
 	out.Parallel = 1
 	if read >= inlineRows {
@@ -82,4 +83,16 @@ func (p *planner) estimate(s *physical.Scan, filters []scalar.Expr, point bool) 
 		return s.Rows
 	}
 	return read
+}
+
+// readsSlot reports whether e reads values of the enclosing row.
+func readsSlot(e scalar.Expr) bool {
+	found := false
+	scalar.Walk(e, func(e scalar.Expr) bool {
+		if _, ok := e.(*scalar.Slot); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
 }

@@ -318,6 +318,9 @@ func size(n int64) string {
 
 func spansText(n *physical.Scan) string {
 	spans := n.Request.Spans
+	if n.Rebind {
+		return "derived per outer row"
+	}
 	if spans == nil {
 		return "all"
 	}

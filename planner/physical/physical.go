@@ -31,6 +31,9 @@ type Scan struct {
 	Output []int
 	Spans  []SpanText // for EXPLAIN: the first of Request.Spans in words; spans that meet count apart
 	Times  []string   // for EXPLAIN, one per Request.Time
+	// Rebind says that Residual reads values of the enclosing row: spans, times
+	// and filters are derived anew each time the scan opens.
+	Rebind bool
 	// Fixed lists the table's columns that have one value in all rows that pass.
 	Fixed map[int]bool
 	// Parallel is the number of workers that make sense; 1: inline.

@@ -34,6 +34,12 @@ func foldConstants(c *Context, n logical.Node) logical.Node {
 	})
 }
 
+// Fold returns e with what does not depend on rows computed.
+func Fold(c *functions.Ctx, e scalar.Expr) scalar.Expr {
+	f := folder{ctx: c}
+	return scalar.Rewrite(e, f.fold)
+}
+
 type folder struct{ ctx *functions.Ctx }
 
 // fold simplifies one node whose operands are folded.

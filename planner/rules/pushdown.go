@@ -186,14 +186,24 @@ func (s *joinSides) transfer(kind logical.JoinKind) {
 		}
 		fromLeft, fromRight := onlyColumn(s.left, l.Index), onlyColumn(s.right, r.Index)
 		for _, e := range fromLeft {
-			s.right = append(s.right, remapped(e, func(int) int { return r.Index }))
+			s.right = append(s.right, about(e, r))
 		}
 		if kind != logical.Left {
 			for _, e := range fromRight {
-				s.left = append(s.left, remapped(e, func(int) int { return l.Index }))
+				s.left = append(s.left, about(e, l))
 			}
 		}
 	}
+}
+
+// about returns a condition on one column as a condition on another.
+func about(e scalar.Expr, col *scalar.Column) scalar.Expr {
+	return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
+		if _, ok := e.(*scalar.Column); ok {
+			return col
+		}
+		return e
+	})
 }
 
 // onlyColumn returns the conditions that read this column alone.
