@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -180,7 +181,12 @@ func cell(v *vector.Vector, i int) string {
 func equal(t testing.TB, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%d rows, want %d\ngot  %.300q\nwant %.300q", len(got), len(want), got, want)
+		i := 0
+		for i < len(got) && i < len(want) && got[i] == want[i] {
+			i++
+		}
+		t.Fatalf("%d rows, want %d; they differ from row %d on\ngot  %.500s\nwant %.500s", len(got), len(want), i,
+			strings.Join(got[i:min(len(got), i+3)], "\n"), strings.Join(want[i:min(len(want), i+3)], "\n"))
 	}
 	for i := range got {
 		if got[i] != want[i] {
