@@ -245,7 +245,7 @@ func init() {
 		fn("ln", n, copyOf((*decimal).Ln), n).fails().doc("Natural logarithm."),
 		fn("log", n, copyOf((*decimal).Log10), n).fails().doc("Decimal logarithm."),
 		fn("log10", n, copyOf((*decimal).Log10), n).fails().doc("Decimal logarithm."),
-		fn("scale", types.Int4, fromNumeric(i32s, func(d *decimal) (int32, error) { return int32(d.Scale()), nil }), n).doc("Number of decimals."),
+		fn("scale", types.Int4, numericScale, n).doc("Number of decimals."),
 	)
 	RegisterCasts(
 		Cast{From: n, To: n, Context: CastImplicit, Make: numericFit, CanFail: true},
@@ -260,6 +260,23 @@ func init() {
 		checked(n, types.Float4, CastImplicit, fromNumeric(f32s, realOf)),
 		checked(n, types.Float8, CastImplicit, fromNumeric(f64s, (*decimal).Float64)),
 	)
+}
+
+// numericScale gives NULL for NaN and infinity.
+func numericScale(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
+	var d decimal
+	for i := range out.I32[:n] {
+		if !live(out, i) {
+			continue
+		}
+		if err := d.Decode(args[0].Bytes(i)); err != nil {
+			return err
+		}
+		if out.I32[i] = int32(d.Scale()); d.IsNaN() || d.IsInf() {
+			setNull(out, i, n)
+		}
+	}
+	return nil
 }
 
 func numericSign(r *decimal) error {

@@ -154,6 +154,11 @@ func compareArrays(rel relation) Kernel {
 
 func init() {
 	compareFamily(types.Text, compareBytes)
+	for k, symbol := range []string{"~<~", "~<=~", "~>~", "~>=~"} {
+		rel := relLT + relation(k)
+		RegisterFunctions(op(symbol, types.Bool, compareBytes(rel), types.Text, types.Text),
+			op(symbol, types.Bool, comparePadded(rel), types.BPChar, types.BPChar))
+	}
 	compareFamily(types.Name, compareBytes)
 	comparePair(types.Name, types.Text, compareBytes)
 	comparePair(types.Text, types.Name, compareBytes)

@@ -169,6 +169,14 @@ func byKey(doc []byte, arg *vector.Vector, i int) []byte { return memberOf(doc, 
 
 func byIndex(doc []byte, arg *vector.Vector, i int) []byte { return elementOf(doc, int4(arg, i)) }
 
+// byIndexB is byIndex of jsonb, where a scalar counts as an array of itself.
+func byIndexB(doc []byte, arg *vector.Vector, i int) []byte {
+	if at := int4(arg, i); len(doc) > 0 && doc[0] != '[' && doc[0] != '{' && (at == 0 || at == -1) {
+		return doc
+	}
+	return byIndex(doc, arg, i)
+}
+
 // byPath follows an array of keys and indexes.
 func byPath(doc []byte, arg *vector.Vector, i int) []byte {
 	path := vector.New(vector.Bytes, 4)
@@ -243,6 +251,9 @@ func jsonbTo(to types.OID) Cast {
 			return rebuild(out, n, func(i int) error {
 				b := args[0].Bytes(i)
 				if kind := string(jsonTypeOf(nil, b)); kind != want {
+					if kind == "number" {
+						kind = "numeric"
+					}
 					return pgerr.New(pgerr.InvalidParameterValue, "cannot cast jsonb %s to type %s", kind, typeName(to))
 				}
 				if want == "boolean" || to == types.Numeric {
@@ -287,16 +298,30 @@ func init() {
 	t, i4, path := types.Text, types.Int4, types.TextArray
 	for _, j := range []types.OID{types.JSON, types.JSONB} {
 		name := map[types.OID]string{types.JSON: "json", types.JSONB: "jsonb"}[j]
+		at := byIndex
+		if j == types.JSONB {
+			at = byIndexB
+		}
 		RegisterFunctions(
 			op("->", j, jsonGet(false, byKey), j, t),
-			op("->", j, jsonGet(false, byIndex), j, i4),
+			op("->", j, jsonGet(false, at), j, i4),
 			op("->>", t, jsonGet(true, byKey), j, t),
-			op("->>", t, jsonGet(true, byIndex), j, i4),
+			op("->>", t, jsonGet(true, at), j, i4),
 			op("#>", j, jsonGet(false, byPath), j, path),
 			op("#>>", t, jsonGet(true, byPath), j, path),
 			fn(name+"_typeof", t, text1(jsonTypeOf), j).doc("Kind of a JSON value."),
 			fn(name+"_array_length", i4, jsonArrayLength, j).fails().doc("Number of elements of a JSON array."),
 		)
+	}
+	b, ta := types.JSONB, types.TextArray
+	for _, o := range []struct {
+		symbol     string
+		right, ret types.OID
+	}{
+		{"||", b, b}, {"-", t, b}, {"-", i4, b}, {"-", ta, b}, {"#-", ta, b},
+		{"@>", b, types.Bool}, {"<@", b, types.Bool}, {"?", t, types.Bool}, {"?|", ta, types.Bool}, {"?&", ta, types.Bool},
+	} {
+		RegisterFunctions(op(o.symbol, o.ret, unsupported("operator "+o.symbol+" of jsonb"), b, o.right).fails())
 	}
 	RegisterCasts(reparse(types.JSON, types.JSONB), reparse(types.JSONB, types.JSON))
 	for _, to := range []types.OID{types.Bool, types.Int2, types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric} {

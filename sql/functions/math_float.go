@@ -77,6 +77,21 @@ func floatPower(a, b float64) (float64, error) {
 	return r, nil
 }
 
+// log10 splits off the binary exponent and its logarithm in two parts, so that
+// powers of ten come out exact, which math.Log10 does not manage.
+func log10(x float64) float64 {
+	const twoHi, twoLo = 0x1.34413509f6p-02, 0x1.9fef311f12b36p-42
+	if x-x != 0 {
+		return x
+	}
+	frac, exp := math.Frexp(x)
+	k := float64(exp)
+	if exp > 0 {
+		frac, k = frac*2, k-1
+	}
+	return k*twoHi + (k*twoLo + math.Log(frac)/math.Ln10)
+}
+
 // trigonometric refuses infinity.
 func trigonometric(f func(float64) float64) func(float64) (float64, error) {
 	return func(x float64) (float64, error) {
@@ -256,8 +271,8 @@ func init() {
 	may("sqrt", "Square root.", floatSqrt)
 	may("exp", "e raised to the argument.", floatExp)
 	may("ln", "Natural logarithm.", logarithm(math.Log))
-	may("log", "Decimal logarithm.", logarithm(math.Log10))
-	may("log10", "Decimal logarithm.", logarithm(math.Log10))
+	may("log", "Decimal logarithm.", logarithm(log10))
+	may("log10", "Decimal logarithm.", logarithm(log10))
 	may("sin", "Sine of radians.", trigonometric(math.Sin))
 	may("cos", "Cosine of radians.", trigonometric(math.Cos))
 	may("tan", "Tangent of radians.", trigonometric(math.Tan))

@@ -289,7 +289,7 @@ func chr(out *vector.Vector, args []*vector.Vector, i int) error {
 	k := int4(args[0], i)
 	switch {
 	case k < 0:
-		return pgerr.New(pgerr.ProgramLimitExceeded, "character number must be positive")
+		return pgerr.New(pgerr.InvalidParameterValue, "character number must be positive")
 	case k == 0:
 		return pgerr.New(pgerr.ProgramLimitExceeded, "null character not permitted")
 	case k > utf8.MaxRune || k >= 0xD800 && k < 0xE000:
@@ -327,6 +327,7 @@ func init() {
 		fn("octet_length", types.Int4, intOfText(func(s []byte) int32 { return int32(len(s)) }), types.BPChar).doc("Number of bytes, blanks included."),
 		fn("octet_length", types.Int4, intOfText(func(s []byte) int32 { return int32(len(s)) }), types.Bytea).doc("Number of bytes."),
 		fn("bit_length", types.Int4, intOfText(func(s []byte) int32 { return 8 * int32(len(s)) }), t).doc("Number of bits."),
+		fn("bit_length", types.Int4, intOfText(func(s []byte) int32 { return 8 * int32(len(s)) }), types.Bytea).doc("Number of bits."),
 		fn("lower", t, text1(mapCase(lowerASCII, unicode.ToLower)), t).doc("In lower case."),
 		fn("upper", t, text1(mapCase(upperASCII, unicode.ToUpper)), t).doc("In upper case."),
 		fn("initcap", t, text1(initcap), t).doc("First letter of each word in upper case, the others in lower case."),

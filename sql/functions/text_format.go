@@ -260,6 +260,11 @@ func (f *formatter) directive(s []byte) ([]byte, error) {
 	if len(s) == 0 {
 		return s, errFormatEnd()
 	}
+	if s[0] != 's' && s[0] != 'I' && s[0] != 'L' {
+		_, w := utf8.DecodeRune(s)
+		return s, pgerr.New(pgerr.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", s[:w]).
+			WithHint("For a single \"%%\" use \"%%%%\".")
+	}
 	if arg < 0 {
 		f.next++
 		arg = f.next
@@ -311,11 +316,9 @@ func (f *formatter) convert(s []byte, arg, width int, left bool) ([]byte, error)
 		f.buf = f.printers[arg](f.buf, f.c, v, f.row)
 	}
 	switch s[0] {
-	case 's':
-		f.fit = append(f.fit, f.buf...)
 	case 'I':
 		if null {
-			return s, pgerr.New("22004", "null values cannot be formatted as an SQL identifier")
+			return s, pgerr.New(pgerr.NullValueNotAllowed, "null values cannot be formatted as an SQL identifier")
 		}
 		f.fit = quotedIdent(f.fit, f.buf)
 	case 'L':
@@ -325,9 +328,7 @@ func (f *formatter) convert(s []byte, arg, width int, left bool) ([]byte, error)
 			f.fit = quotedLiteral(f.fit, f.buf)
 		}
 	default:
-		_, w := utf8.DecodeRune(s)
-		return s, pgerr.New(pgerr.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", s[:w]).
-			WithHint("For a single \"%%\" use \"%%%%\".")
+		f.fit = append(f.fit, f.buf...)
 	}
 	if err := checkRoom(f.out, len(f.fit)+width); err != nil {
 		return s, err

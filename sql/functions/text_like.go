@@ -153,7 +153,7 @@ func like(negate, fold, byteWise bool) Kernel {
 func likeEscape(out *vector.Vector, args []*vector.Vector, i int) error {
 	p, esc := args[0].Bytes(i), args[1].Bytes(i)
 	if utf8.RuneCount(esc) > 1 {
-		return pgerr.New("22019", "invalid escape string").WithHint("Escape string must be empty or one character.")
+		return pgerr.New(pgerr.InvalidEscapeSequence, "invalid escape string").WithHint("Escape string must be empty or one character.")
 	}
 	if len(esc) == 1 && esc[0] == '\\' {
 		out.Data = append(out.Data, p...)
@@ -194,6 +194,8 @@ func init() {
 	RegisterFunctions(
 		fn("like", types.Bool, like(false, false, false), types.Text, types.Text).fails().doc("Whether a string matches a LIKE pattern."),
 		fn("notlike", types.Bool, like(true, false, false), types.Text, types.Text).fails().doc("Whether a string does not match a LIKE pattern."),
+		fn("like", types.Bool, like(false, false, true), types.Bytea, types.Bytea).fails().doc("Whether a byte string matches a LIKE pattern."),
+		fn("notlike", types.Bool, like(true, false, true), types.Bytea, types.Bytea).fails().doc("Whether a byte string does not match a LIKE pattern."),
 		fn("like_escape", types.Text, textRows(likeEscape), types.Text, types.Text).fails().doc("A LIKE pattern rewritten to escape with backslash."),
 		fn("like_escape", types.Bytea, textRows(likeEscape), types.Bytea, types.Bytea).fails().doc("A LIKE pattern rewritten to escape with backslash."),
 		fn("similar_to_escape", types.Text, unsupported("SIMILAR TO"), types.Text).fails().doc("Not supported."),

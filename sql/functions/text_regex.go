@@ -75,9 +75,10 @@ func regexpReplace(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) err
 			endRow(out)
 			continue
 		}
-		re, f, err := cache.get(args[1].Bytes(i), lettersOf(args, 3, i), regexFlags{})
+		letters := lettersOf(args, 3, i)
+		re, f, err := cache.get(args[1].Bytes(i), letters, regexFlags{})
 		if err != nil {
-			return err
+			return startHint(err, letters)
 		}
 		if err := replaceMatches(out, re, args[0].Bytes(i), args[2].Bytes(i), f.global); err != nil {
 			return err
@@ -85,6 +86,14 @@ func regexpReplace(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) err
 		endRow(out)
 	}
 	return nil
+}
+
+// startHint explains the error of a number where option letters are expected.
+func startHint(err error, letters []byte) error {
+	if e, ok := err.(*pgerr.Error); ok && e.Code == pgerr.InvalidParameterValue && len(letters) > 0 && '0' <= letters[0] && letters[0] <= '9' {
+		return e.WithHint("If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer explicitly.")
+	}
+	return err
 }
 
 func replaceMatches(out *vector.Vector, re *regexp.Regexp, s, with []byte, global bool) error {

@@ -81,7 +81,7 @@ func dateBin(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	if args[0].Const && args[2].Const && !args[1].Const {
 		b, err := newDateBin(args[0].F16[0], args[2].I64[0])
 		if err != nil {
-			return ifAny(out, n, err)
+			return infiniteOr(out, args[1].I64, n, err)
 		}
 		return b.fill(out, args[1].I64, n)
 	}
@@ -90,15 +90,15 @@ func dateBin(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 			continue
 		}
 		us := args[1].I64[i&args[1].Mask()]
+		if !finiteTS(us) {
+			out.I64[i] = us
+			continue
+		}
 		if b.width == 0 || !args[0].Const || !args[2].Const {
 			var err error
 			if b, err = newDateBin(args[0].F16[i&args[0].Mask()], args[2].I64[i&args[2].Mask()]); err != nil {
 				return err
 			}
-		}
-		if !finiteTS(us) {
-			out.I64[i] = us
-			continue
 		}
 		r, err := b.start(us)
 		if err != nil {
@@ -109,12 +109,15 @@ func dateBin(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	return nil
 }
 
-// ifAny returns err if any row counts.
-func ifAny(out *vector.Vector, n int, err error) error {
-	if out.Valid != nil && out.Valid.Count(n) == 0 {
-		return nil
+// infiniteOr returns err if any row that counts is finite; infinite ones bin to themselves.
+func infiniteOr(out *vector.Vector, x []int64, n int, err error) error {
+	for i := range out.I64[:n] {
+		if live(out, i) && finiteTS(x[i]) {
+			return err
+		}
+		out.I64[i] = x[i]
 	}
-	return err
+	return nil
 }
 
 func newDateBin(stride [16]byte, origin int64) (binner, error) {

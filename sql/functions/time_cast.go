@@ -136,6 +136,10 @@ func intervalFit(mod int32, _ bool) Kernel {
 	return map1(f16s, f16s, func(b [16]byte) [16]byte { return types.DecodeInterval(b).ApplyMod(mod).Encode() })
 }
 
+func timeToInterval(mod int32, _ bool) Kernel {
+	return map1(i64s, f16s, func(us int64) [16]byte { return types.IntervalValue{Micros: us}.ApplyMod(mod).Encode() })
+}
+
 // timeTZFit rounds the time of day.
 func timeTZFit(mod int32, _ bool) Kernel {
 	if mod < 0 || mod >= 6 {
@@ -215,7 +219,7 @@ func init() {
 		precise(tz, tz, CastImplicit, nil),
 		simple(tz, ttz, CastAssignment, instantToTimeTZ),
 		precise(tm, tm, CastImplicit, nil),
-		simple(tm, iv, CastImplicit, map1(i64s, f16s, func(us int64) [16]byte { return types.IntervalValue{Micros: us}.Encode() })),
+		Cast{From: tm, To: iv, Context: CastImplicit, Make: timeToInterval},
 		simple(tm, ttz, CastImplicit, timeToTimeTZ),
 		precise(iv, tm, CastAssignment, map1(f16s, i64s, func(b [16]byte) int64 { return wrapTime(types.DecodeInterval(b).Micros) })),
 		Cast{From: iv, To: iv, Context: CastImplicit, Make: intervalFit},

@@ -231,8 +231,7 @@ func timestampTZField(u timeUnit, v *vector.Vector, i int, z *zoneCache) (field,
 
 func tsField(u timeUnit, us int64, z *zoneCache, zoned bool) (field, bool, error) {
 	if !finiteTS(us) {
-		known := u != unitNone && (zoned || u < unitZone)
-		f, ok := infiniteField(u, us > 0, known)
+		f, ok := infiniteField(u, us > 0, u != unitNone)
 		return f, ok, nil
 	}
 	if u == unitEpoch {

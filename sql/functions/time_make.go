@@ -67,7 +67,7 @@ func civilDay(year, month, day int) (int64, error) {
 		y++
 	}
 	if year == 0 || month < 1 || month > 12 || day < 1 || day > types.DaysInMonth(y, month) {
-		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
+		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", y, month, day)
 	}
 	d := types.DaysFromCivil(y, month, day)
 	if d < minDay || d > maxDay {
@@ -79,17 +79,9 @@ func civilDay(year, month, day int) (int64, error) {
 func clockMicros(hour, minute int, sec float64) (int64, error) {
 	bad := math.IsNaN(sec) || hour < 0 || minute < 0 || minute > 59 || sec < 0 || sec > 60 || hour > 24
 	if bad || hour == 24 && (minute > 0 || sec > 0) {
-		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", hour, minute, secondsText(sec))
+		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "time field value out of range: %d:%02d:%s", hour, minute, fmt.Sprintf("%02.6g", sec))
 	}
 	return int64(hour)*microsPerHour + int64(minute)*microsPerMinute + int64(math.RoundToEven(sec*microsPerSecond)), nil
-}
-
-func secondsText(sec float64) string {
-	s := string(types.AppendFloat(nil, sec, 64, 0))
-	if sec >= 0 && sec < 10 {
-		s = "0" + s
-	}
-	return s
 }
 
 func makeDate(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {

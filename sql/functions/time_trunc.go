@@ -164,6 +164,10 @@ func truncKernel(typ types.OID) Kernel {
 			if !live(out, i) {
 				continue
 			}
+			if us := args[1].I64[i&args[1].Mask()]; !finiteTS(us) {
+				out.I64[i] = us
+				continue
+			}
 			if t == nil || !args[0].Const || len(args) == 3 && !args[2].Const {
 				var err error
 				if t, err = newTruncator(c, typ, args, i); err != nil {

@@ -65,6 +65,11 @@ func atZone(convert func(z zoneOf, us int64) (int64, error)) Kernel {
 			if !live(out, i) {
 				continue
 			}
+			us := args[1].I64[i&args[1].Mask()]
+			if !finiteTS(us) {
+				out.I64[i] = us
+				continue
+			}
 			if !known || !args[0].Const {
 				var err error
 				if z, err = zoneArgument(args[0], i, c); err != nil {
@@ -72,7 +77,7 @@ func atZone(convert func(z zoneOf, us int64) (int64, error)) Kernel {
 				}
 				known = true
 			}
-			r, err := convert(z, args[1].I64[i&args[1].Mask()])
+			r, err := convert(z, us)
 			if err != nil {
 				return err
 			}
