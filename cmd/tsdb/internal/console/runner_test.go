@@ -76,6 +76,7 @@ DROP TABLE
 	const wantErrs = `ERROR:  column "nope" does not exist
 LINE 1: SELECT nope
                ^
+HINT:  Perhaps you meant to reference the column "t.name".
 ERROR:  invalid input syntax for type integer: "x"
 CONTEXT:  COPY t, line 1, column id: "x"
 NOTICE:  table "u" does not exist, skipping
