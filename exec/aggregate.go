@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 
@@ -183,7 +182,7 @@ func (o *aggregateOp) consumeParallel(workers int) error {
 func (o *aggregateOp) Close() error {
 	var err error
 	for i, in := range o.inputs {
-		err = errors.Join(err, in.Close())
+		err = firstError(err, in.Close())
 		o.tables[i].drop()
 	}
 	o.held.release()

@@ -72,7 +72,7 @@ func (p *plan) Open(ctx context.Context) error {
 
 // Close implements Operator.
 func (p *plan) Close() error {
-	return errors.Join(p.Operator.Close(), p.b.run.close())
+	return firstError(p.Operator.Close(), p.b.run.close())
 }
 
 // canceled returns the error of a context that has ended: its cause if that is
@@ -90,3 +90,14 @@ func canceled(ctx context.Context) error {
 
 // clock is the time source of profiles.
 var clock = time.Now
+
+// firstError returns the first of errs that is one: users see one error, the
+// one that came first.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

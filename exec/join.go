@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
@@ -180,7 +179,7 @@ func (o *hashJoin) Open(ctx context.Context) error {
 		cols[i] = columnType{t, t.Kind()}
 	}
 	o.group = newGrouper(cols)
-	return errors.Join(o.right.Open(ctx), o.left.Open(ctx))
+	return firstError(o.right.Open(ctx), o.left.Open(ctx))
 }
 
 func (o *hashJoin) build() error {
@@ -321,7 +320,7 @@ func (o *hashJoin) collect() bool {
 func (o *hashJoin) Close() error {
 	o.group, o.head, o.chain, o.pairs.right, o.pairs.left = nil, nil, nil, nil, nil
 	o.held.release()
-	return errors.Join(o.left.Close(), o.right.Close())
+	return firstError(o.left.Close(), o.right.Close())
 }
 
 // nestedLoop joins by testing every pair; the right input is kept in memory.
@@ -359,7 +358,7 @@ func (o *nestedLoop) Open(ctx context.Context) error {
 	o.ctx, o.built, o.pairs.left = ctx, false, nil
 	o.pairs.l, o.pairs.r = o.pairs.l[:0], o.pairs.r[:0]
 	o.pairs.right = newRowStore(kindsOf(o.n.Right.Columns()))
-	return errors.Join(o.right.Open(ctx), o.left.Open(ctx))
+	return firstError(o.right.Open(ctx), o.left.Open(ctx))
 }
 
 func (o *nestedLoop) build() error {
@@ -436,5 +435,5 @@ func (o *nestedLoop) collect() bool {
 func (o *nestedLoop) Close() error {
 	o.pairs.right, o.pairs.left = nil, nil
 	o.held.release()
-	return errors.Join(o.left.Close(), o.right.Close())
+	return firstError(o.left.Close(), o.right.Close())
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"tsdb/colstore/table"
@@ -184,7 +183,7 @@ func (o *gatherOp) Close() error {
 	}
 	var err error
 	for _, c := range o.chains {
-		err = errors.Join(err, c.Close())
+		err = firstError(err, c.Close())
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 
 	"tsdb/colstore/vector"
 	"tsdb/planner/logical"
@@ -60,7 +59,7 @@ func (o *appendOp) Next() (*vector.Batch, error) {
 func (o *appendOp) Close() error {
 	var err error
 	for _, in := range o.ins[:o.opened] {
-		err = errors.Join(err, in.Close())
+		err = firstError(err, in.Close())
 	}
 	o.at = len(o.ins)
 	return err
@@ -96,7 +95,7 @@ func (b *builder) newSetOp(n *physical.SetOp) (Operator, error) {
 func (o *setOp) Open(ctx context.Context) error {
 	o.ctx, o.built, o.counts = ctx, false, o.counts[:0]
 	o.group = newGrouper(newColumns(o.n.Cols))
-	return errors.Join(o.left.Open(ctx), o.right.Open(ctx))
+	return firstError(o.left.Open(ctx), o.right.Open(ctx))
 }
 
 // Next implements Operator.
@@ -183,5 +182,5 @@ func (o *setOp) number(b *vector.Batch) error {
 func (o *setOp) Close() error {
 	o.group = nil
 	o.held.release()
-	return errors.Join(o.left.Close(), o.right.Close())
+	return firstError(o.left.Close(), o.right.Close())
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
@@ -55,7 +54,7 @@ func (r *runner) start(ctx context.Context) {
 func (r *runner) close() error {
 	var err error
 	for _, p := range r.plans {
-		err = errors.Join(err, p.op.Close())
+		err = firstError(err, p.op.Close())
 		p.result, p.ran = nil, false
 		p.held.release()
 	}
@@ -77,7 +76,7 @@ func (r *runner) Run(sub *scalar.Subquery, slots []*vector.Vector, row int) (*ve
 		v.AppendFrom(s, row)
 	}
 	if err := p.drain(r.ctx, sub); err != nil {
-		return nil, errors.Join(err, p.op.Close())
+		return nil, firstError(err, p.op.Close())
 	}
 	p.ran = true
 	return p.result, p.op.Close()

@@ -152,6 +152,8 @@ func timeBound(s *table.Schema, v *vector.Vector, next bool) int64 {
 		switch {
 		case day == math.MaxInt32:
 			return math.MaxInt64
+		case day == math.MinInt32 && next:
+			return math.MinInt64 + 1
 		case day == math.MinInt32:
 			return math.MinInt64
 		case next:
@@ -166,7 +168,7 @@ func timeBound(s *table.Schema, v *vector.Vector, next bool) int64 {
 		return day * microsPerDay
 	}
 	x := v.I64[0]
-	if next && x < math.MaxInt64 && x > math.MinInt64 {
+	if next && x < math.MaxInt64 {
 		x++
 	}
 	return x
