@@ -19,6 +19,7 @@ type Runner struct {
 	Out    io.Writer
 	Err    io.Writer // errors and notices
 	Timing bool      // print the time of each statement
+	Bare   bool      // print plans without the frame of a table, which is as wide as their longest line
 }
 
 var (
@@ -107,7 +108,16 @@ func (r *Runner) result(rr *pgconn.ResultReader) error {
 	if _, err := rr.Close(); err != nil {
 		return err
 	}
-	_, err := r.Out.Write(AppendTable(nil, cols, rows))
+	var out []byte
+	if r.Bare && len(cols) == 1 && cols[0].Name == "QUERY PLAN" {
+		for _, row := range rows {
+			out = append(append(out, row[0]...), '\n')
+		}
+		out = append(out, '\n')
+	} else {
+		out = AppendTable(nil, cols, rows)
+	}
+	_, err := r.Out.Write(out)
 	return err
 }
 

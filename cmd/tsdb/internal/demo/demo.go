@@ -137,7 +137,7 @@ WHERE station = 'KSEA' AND ts >= '2010-07-28' AND ts < '2010-07-29'`},
 //
 // Errors: console.ErrFailed after an error that was printed.
 func (t *Tour) Run(ctx context.Context) error {
-	r := &console.Runner{Conn: t.Conn, Out: t.Out, Err: t.Out, Timing: true}
+	r := &console.Runner{Conn: t.Conn, Out: t.Out, Err: t.Out, Timing: true, Bare: true}
 	for _, s := range append(strings.SplitAfter(createTables, ";\n"), insertStation) {
 		stmt := strings.TrimSuffix(s, ";\n")
 		t.show("", stmt)

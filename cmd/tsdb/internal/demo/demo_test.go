@@ -41,7 +41,7 @@ func TestTour(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	text := out.String()
-	for _, want := range append(strings.SplitAfter(answers, ")\n\n"), "loading 3", "COPY 8759\n", "QUERY PLAN", "rows per second", "Time: ") {
+	for _, want := range append(strings.SplitAfter(answers, ")\n\n"), "loading 3", "COPY 8759\n", "Key Ranges: 1 span (station = 'KSEA', ts >= ", "Execution Time: ", "rows per second", "Time: ") {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tour does not print\n%s", want)
 		}
