@@ -149,7 +149,9 @@ func sliceVector(v *vector.Vector, from, to int) vector.Vector {
 		if v.Dict != nil {
 			s.I32 = v.I32[from:to:to]
 		} else {
-			s.Offsets, s.Data = v.Offsets[from:to+1:to+1], v.Data[:len(v.Data):len(v.Data)]
+			// Data ends with the last row, where copyRows would go on.
+			end := v.Offsets[to]
+			s.Offsets, s.Data = v.Offsets[from:to+1:to+1], v.Data[:end:end]
 		}
 	}
 	return s

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"sort"
+	"strconv"
 	"testing"
 	"time"
 
@@ -285,6 +288,9 @@ func (m *modelTable) compare(t *testing.T, sn *Snapshot, req table.ScanRequest) 
 	}
 	sort.Strings(have)
 	sort.Strings(want)
+	if !slices.Equal(have, want) {
+		t.Logf("table %d, request %+v", m.schema.ID, req)
+	}
 	equal(t, have, want)
 	if req.Order != table.AnyOrder {
 		got.ordered(t, req)
@@ -379,6 +385,9 @@ func (m *modelTable) append(t *testing.T, rng *rand.Rand, tx *Tx, n int) {
 // with pruning off.
 func TestRandomOperations(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
+	if x := os.Getenv("TSDB_TEST_SEED"); x != "" {
+		seed, _ = strconv.ParseUint(x, 10, 64)
+	}
 	t.Logf("seed %d", seed)
 	for round := uint64(0); round < 4; round++ {
 		rng := rand.New(rand.NewPCG(seed, round))
