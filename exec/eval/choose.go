@@ -6,125 +6,6 @@ import (
 	"tsdb/sql/types"
 )
 
-// assembly puts a result together from the values of disjoint sets of rows.
-// Fixed-width values go to their rows at once; byte strings are collected and
-// permuted at the end.
-type assembly struct {
-	m    *machine
-	n    int
-	out  *vector.Vector
-	pool *vector.Vector // byte strings in order of arrival
-	from []int32        // row → row of pool
-}
-
-func (m *machine) assembly(k vector.Kind, n int) *assembly {
-	a := &assembly{m: m, n: n, out: m.vector(k)}
-	if k == vector.Bytes {
-		a.pool = m.vector(k)
-		a.from = grown(m.sel(), n)
-		return a
-	}
-	a.out.Resize(n)
-	return a
-}
-
-// put stores row i of v at rows[i]; rows nil means all in order.
-func (a *assembly) put(rows []int32, v *vector.Vector) {
-	count := len(rows)
-	if rows == nil {
-		count = a.n
-	}
-	if a.pool != nil {
-		a.collect(rows, v, count)
-		return
-	}
-	mask := v.Mask()
-	switch v.Kind {
-	case vector.Bool:
-		for i := 0; i < count; i++ {
-			a.out.Bits.Put(at(rows, i), v.Bits.Get(i&mask))
-		}
-	case vector.Int16:
-		scatter(a.out.I16, v.I16, rows, mask, count)
-	case vector.Int32:
-		scatter(a.out.I32, v.I32, rows, mask, count)
-	case vector.Int64:
-		scatter(a.out.I64, v.I64, rows, mask, count)
-	case vector.Uint32:
-		scatter(a.out.U32, v.U32, rows, mask, count)
-	case vector.Float32:
-		scatter(a.out.F32, v.F32, rows, mask, count)
-	case vector.Float64:
-		scatter(a.out.F64, v.F64, rows, mask, count)
-	case vector.Fixed16:
-		scatter(a.out.F16, v.F16, rows, mask, count)
-	}
-	if v.Valid != nil {
-		for i := 0; i < count; i++ {
-			if !v.Valid.Get(i & mask) {
-				a.out.SetNull(at(rows, i))
-			}
-		}
-	}
-}
-
-func at(rows []int32, i int) int {
-	if rows == nil {
-		return i
-	}
-	return int(rows[i])
-}
-
-func scatter[T any](dst, src []T, rows []int32, mask, n int) {
-	if rows == nil {
-		for i := range dst[:n] {
-			dst[i] = src[i&mask]
-		}
-		return
-	}
-	for i, r := range rows {
-		dst[r] = src[i&mask]
-	}
-}
-
-func (a *assembly) collect(rows []int32, v *vector.Vector, count int) {
-	base, mask := int32(a.pool.N), int32(v.Mask())
-	if v.Const {
-		a.pool.AppendFrom(v, 0)
-	} else {
-		a.pool.AppendVector(v, nil)
-	}
-	for i := 0; i < count; i++ {
-		a.from[at(rows, i)] = base + int32(i)&mask
-	}
-}
-
-// null makes rows NULL.
-func (a *assembly) null(rows []int32) {
-	if len(rows) == 0 {
-		return
-	}
-	if a.pool == nil {
-		for _, r := range rows {
-			a.out.SetNull(int(r))
-		}
-		return
-	}
-	for _, r := range rows {
-		a.from[r] = int32(a.pool.N)
-	}
-	a.pool.AppendNull()
-}
-
-func (a *assembly) finish() value {
-	if a.pool != nil {
-		a.pool.GatherInto(a.out, a.from)
-		a.m.release(value{a.pool, true})
-		a.m.releaseSel(a.from)
-	}
-	return value{a.out, true}
-}
-
 // caseNode is CASE WHEN ... END.
 type caseNode struct {
 	nodeInfo
@@ -135,6 +16,7 @@ type caseNode struct {
 }
 
 func compileCase(e *scalar.Case) (node, error) {
+	e = flattened(e)
 	if n, err := compileSwitch(e); n != nil || err != nil {
 		return n, err
 	}
@@ -157,6 +39,20 @@ func compileCase(e *scalar.Case) (node, error) {
 	}
 	c.nodeInfo = combine(false, all...)
 	return c, nil
+}
+
+// flattened joins a CASE that is the ELSE of another to it, so that long chains do not nest.
+func flattened(e *scalar.Case) *scalar.Case {
+	inner, ok := e.Else.(*scalar.Case)
+	if !ok {
+		return e
+	}
+	out := &scalar.Case{Typ: e.Typ, Whens: append([]scalar.When(nil), e.Whens...)}
+	for ; ok; inner, ok = inner.Else.(*scalar.Case) {
+		out.Whens = append(out.Whens, inner.Whens...)
+		out.Else = inner.Else
+	}
+	return out
 }
 
 func (c *caseNode) eval(f *frame) (value, error) {
@@ -215,140 +111,6 @@ func putRows(out *assembly, n node, cur *frame, hits []int32, left *rest) error 
 	out.put(rows, v.Vector)
 	cur.m.release(v)
 	return nil
-}
-
-// switchNode is a CASE whose arms all compare one expression with constants:
-// one lookup per row finds the arm.
-type switchNode struct {
-	nodeInfo
-	arg    node
-	table  *lookup
-	thens  []node
-	other  node
-	kind   vector.Kind
-	values *vector.Vector // if all results are constant: per arm, then ELSE
-	arms   []int32
-	starts []int32
-	order  []int32
-}
-
-// compileSwitch returns nil if e is not such a CASE.
-func compileSwitch(e *scalar.Case) (node, error) {
-	if len(e.Whens) < minSet {
-		return nil, nil
-	}
-	first, _, t, ok := equality(e.Whens[0].Cond)
-	if !ok || !hashable(t) {
-		return nil, nil
-	}
-	s := &switchNode{kind: e.Typ.Kind(), table: newLookup(t, len(e.Whens))}
-	for i, w := range e.Whens {
-		left, c, _, ok := equality(w.Cond)
-		if !ok || !sameExpr(first, left) {
-			return nil, nil
-		}
-		if !c.IsNull(0) {
-			s.table.add(c, 0, int32(i))
-		}
-	}
-	var err error
-	if s.arg, err = compile(first); err != nil {
-		return nil, err
-	}
-	values := vector.New(s.kind, len(e.Whens)+1)
-	constant := true
-	all := []node{s.arg}
-	for _, w := range e.Whens {
-		n, err := compile(w.Then)
-		if err != nil {
-			return nil, err
-		}
-		constant = addConst(values, n) && constant
-		s.thens, all = append(s.thens, n), append(all, n)
-	}
-	if e.Else != nil {
-		if s.other, err = compile(e.Else); err != nil {
-			return nil, err
-		}
-		constant = addConst(values, s.other) && constant
-		all = append(all, s.other)
-	} else {
-		values.AppendNull()
-	}
-	if constant {
-		s.values = values
-	}
-	s.nodeInfo = combine(false, all...)
-	return s, nil
-}
-
-func addConst(values *vector.Vector, n node) bool {
-	c, ok := n.(*constNode)
-	if ok {
-		values.AppendFrom(&c.v, 0)
-	}
-	return ok
-}
-
-func (s *switchNode) eval(f *frame) (value, error) {
-	v, err := s.arg.eval(f)
-	if err != nil {
-		return v, err
-	}
-	s.arms = grown(s.arms, f.n)
-	if v.Const {
-		s.table.find(v.Vector, 1, s.arms)
-		for i := range s.arms {
-			s.arms[i] = s.arms[0]
-		}
-	} else {
-		s.table.find(v.Vector, f.n, s.arms)
-	}
-	f.m.release(v)
-	for i, a := range s.arms {
-		if a < 0 {
-			s.arms[i] = int32(len(s.thens))
-		}
-	}
-	if s.values != nil {
-		out := f.m.vector(s.kind)
-		s.values.GatherInto(out, s.arms)
-		return value{out, true}, nil
-	}
-	return s.spread(f)
-}
-
-// spread groups the rows by arm and evaluates each arm once.
-func (s *switchNode) spread(f *frame) (value, error) {
-	s.starts = grown(s.starts, len(s.thens)+2)
-	clear(s.starts)
-	for _, a := range s.arms {
-		s.starts[a+1]++
-	}
-	for i := 1; i < len(s.starts); i++ {
-		s.starts[i] += s.starts[i-1]
-	}
-	s.order = grown(s.order, f.n)
-	for i, a := range s.arms {
-		s.order[s.starts[a]] = int32(i)
-		s.starts[a]++
-	}
-	out := f.m.assembly(s.kind, f.n)
-	lo := int32(0)
-	for a, hi := range s.starts[:len(s.thens)+1] {
-		if hi == lo {
-			continue
-		}
-		then := s.other
-		if a < len(s.thens) {
-			then = s.thens[a]
-		}
-		if err := putRows(out, then, f, s.order[lo:hi], nil); err != nil {
-			return value{}, err
-		}
-		lo = hi
-	}
-	return out.finish(), nil
 }
 
 // coalesceNode is COALESCE.

@@ -239,6 +239,26 @@ func TestDictionary(t *testing.T) {
 	want(t, guarded, d, "- - - - - - - 12")
 }
 
+func TestDictionaryOfNulls(t *testing.T) {
+	v := &vector.Vector{Kind: vector.Bytes, N: 3, I32: []int32{0, 0, 0}, Dict: vector.New(vector.Bytes, 0), Valid: vector.NewBitmap(3, false)}
+	x := col(0, types.Text)
+	want(t, op(t, x, "=", lit(t, types.Text, "a")), batch(v), "- - -")
+	want(t, fn(t, "upper", x), batch(v), "- - -")
+	want(t, &scalar.InList{Arg: x, List: column(t, types.Text, "a")}, batch(v), "- - -")
+	want(t, &scalar.Coalesce{Args: []scalar.Expr{x, lit(t, types.Text, "z")}, Typ: types.T(types.Text)}, batch(v), "z z z")
+}
+
+func TestNestedElse(t *testing.T) {
+	b := batch(column(t, types.Int4, "1", "2", "3", "-"))
+	x := col(0, types.Int4)
+	var e scalar.Expr = lit(t, types.Int4, "0")
+	for i := 3; i > 0; i-- {
+		n := lit(t, types.Int4, fmt.Sprint(i))
+		e = &scalar.Case{Whens: []scalar.When{{Cond: op(t, x, ">=", n), Then: n}}, Else: e, Typ: types.T(types.Int4)}
+	}
+	want(t, e, b, "1 1 1 0")
+}
+
 func TestArrayCompare(t *testing.T) {
 	b := batch(column(t, types.Int4, "1", "2", "-", "4"), column(t, types.Int4Array, "{1,2}", "{}", "{1}", "-"))
 	x := col(0, types.Int4)

@@ -174,7 +174,11 @@ func (f *frame) flatColumn(i int) *vector.Vector {
 func (m *machine) expand(c *vector.Vector) *vector.Vector {
 	v := m.vector(vector.Bytes)
 	d := c.Dict
-	for _, code := range c.I32[:c.Phys()] {
+	for i, code := range c.I32[:c.Phys()] {
+		if c.IsNull(i) { // its code may have no entry
+			v.Offsets = append(v.Offsets, int32(len(v.Data)))
+			continue
+		}
 		v.Data = append(v.Data, d.Data[d.Offsets[code]:d.Offsets[code+1]]...)
 		v.Offsets = append(v.Offsets, int32(len(v.Data)))
 	}

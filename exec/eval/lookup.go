@@ -153,6 +153,12 @@ func (l *lookup) fixedKey(v [16]byte) [16]byte {
 // find writes the number of the entry equal to each of n rows to dst, -1 for
 // rows without one and for NULLs. A constant counts as one row.
 func (l *lookup) find(v *vector.Vector, n int, dst []int32) {
+	if v.Dict != nil && v.Dict.N == 0 { // only NULLs
+		for i := range dst[:n] {
+			dst[i] = -1
+		}
+		return
+	}
 	if v.Dict != nil && !v.Const && v.Dict.N < n {
 		l.codes = grown(l.codes, v.Dict.N)
 		l.find(v.Dict, v.Dict.N, l.codes)

@@ -171,13 +171,7 @@ type exactMoments struct {
 
 func (s *exactMoments) Grow(n int) { s.sum, s.square = extend(s.sum, n), extend(s.square, n) }
 
-func (s *exactMoments) Size() int64 {
-	size := int64(cap(s.sum)+cap(s.square)) * 80
-	for i := range s.sum {
-		size += s.sum[i].Size() + s.square[i].Size()
-	}
-	return size
-}
+func (s *exactMoments) Size() int64 { return int64(cap(s.sum)+cap(s.square)) * numericSumBytes }
 
 func (s *exactMoments) Update(groups []uint32, args []*vector.Vector, n int) error {
 	rows, ok := present(args[0], n)
