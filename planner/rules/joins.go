@@ -23,7 +23,7 @@ func semiJoins(_ *Context, n logical.Node) logical.Node {
 				continue
 			}
 			col := plan.Columns()[0]
-			right := &scalar.Column{Index: len(in.Columns()), Typ: col.Type, Name: col.Name}
+			right := &scalar.Column{Index: logical.Width(in), Typ: col.Type, Name: col.Name}
 			on := &scalar.Call{Fn: sub.Op, Args: []scalar.Expr{sub.Test, right}, Typ: types.T(types.Bool)}
 			in = &logical.Join{Kind: logical.Semi, Left: in, Right: plan, On: on}
 		}
@@ -38,7 +38,7 @@ func membership(e scalar.Expr) (*scalar.Subquery, logical.Node, bool) {
 		return nil, nil, false
 	}
 	plan, ok := sub.Plan.(logical.Node)
-	if !ok || len(plan.Columns()) != 1 || !movable(sub.Test) || planVolatile(plan) {
+	if !ok || logical.Width(plan) != 1 || !movable(sub.Test) || planVolatile(plan) {
 		return nil, nil, false
 	}
 	return sub, plan, true
@@ -74,11 +74,11 @@ func (g *joinGroup) collect(n logical.Node, base int) {
 	if !ok || j.Kind != logical.Inner {
 		g.rels = append(g.rels, n)
 		g.start = append(g.start, base)
-		g.width = append(g.width, len(n.Columns()))
+		g.width = append(g.width, logical.Width(n))
 		return
 	}
 	g.collect(j.Left, base)
-	g.collect(j.Right, base+len(j.Left.Columns()))
+	g.collect(j.Right, base+logical.Width(j.Left))
 	for _, c := range conjuncts(j.On) {
 		g.conds = append(g.conds, shifted(c, base))
 	}
@@ -184,7 +184,7 @@ func (g *joinGroup) connected(r int, picked []bool) bool {
 func distinctToAggregate(_ *Context, n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		d, ok := n.(*logical.DistinctRows)
-		if !ok || d.On != nil || len(d.Input.Columns()) == 0 {
+		if !ok || d.On != nil || logical.Width(d.Input) == 0 {
 			return n
 		}
 		if _, sorted := d.Input.(*logical.Sort); sorted {

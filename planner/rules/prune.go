@@ -8,7 +8,7 @@ import (
 // pruneColumns leaves out columns that nobody reads: scans read fewer columns,
 // projections and aggregates compute less. The root's columns all stay.
 func pruneColumns(_ *Context, n logical.Node) logical.Node {
-	width := len(n.Columns())
+	width := logical.Width(n)
 	out, at := prune(n, all(width))
 	return restored(out, at, n.Columns())
 }
@@ -91,18 +91,18 @@ func prune(n logical.Node, need columnSet) (logical.Node, mapping) {
 	case *logical.SetOp:
 		return pruneSetOp(n, need)
 	}
-	return mapInputs(n, pruneAll), identity(len(n.Columns()))
+	return mapInputs(n, pruneAll), identity(logical.Width(n))
 }
 
 // pruneAll prunes below n and keeps its columns as they are.
 func pruneAll(n logical.Node) logical.Node {
-	out, m := prune(n, all(len(n.Columns())))
+	out, m := prune(n, all(logical.Width(n)))
 	return restored(out, m, n.Columns())
 }
 
 // restored makes n yield exactly cols, whose places in n are m.
 func restored(n logical.Node, m mapping, cols []logical.Column) logical.Node {
-	same := len(n.Columns()) == len(cols)
+	same := logical.Width(n) == len(cols)
 	for i, at := range m {
 		same = same && i == at
 	}
@@ -160,7 +160,7 @@ func pruneValues(n *logical.Values, need columnSet) (logical.Node, mapping) {
 
 func pruneProject(n *logical.Project, need columnSet) (logical.Node, mapping) {
 	list, m := kept(need)
-	below := make(columnSet, len(n.Input.Columns()))
+	below := make(columnSet, logical.Width(n.Input))
 	for _, c := range list {
 		below.add(n.Exprs[c])
 	}
@@ -207,7 +207,7 @@ func pruneAggregate(n *logical.Aggregate, need columnSet) (logical.Node, mapping
 	nk := len(n.Keys)
 	m := identity(len(n.Cols))
 	out := &logical.Aggregate{Cols: append([]logical.Column(nil), n.Cols[:nk]...)}
-	below := make(columnSet, len(n.Input.Columns()))
+	below := make(columnSet, logical.Width(n.Input))
 	for _, k := range n.Keys {
 		below.add(k)
 	}
@@ -228,7 +228,7 @@ func pruneAggregate(n *logical.Aggregate, need columnSet) (logical.Node, mapping
 }
 
 func pruneJoin(n *logical.Join, need columnSet) (logical.Node, mapping) {
-	nl, nr := len(n.Left.Columns()), len(n.Right.Columns())
+	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
 	read := make(columnSet, nl+nr)
 	copy(read, need)
 	if n.On != nil {
@@ -236,7 +236,7 @@ func pruneJoin(n *logical.Join, need columnSet) (logical.Node, mapping) {
 	}
 	l, lm := prune(n.Left, read[:nl].clone())
 	r, rm := prune(n.Right, read[nl:].clone())
-	width := len(l.Columns())
+	width := logical.Width(l)
 	m := append(mapping(nil), lm...)
 	for _, i := range rm {
 		if i >= 0 {

@@ -102,7 +102,7 @@ func (s *joinSides) isLeft(c scalar.Expr) bool  { return within(c, 0, s.nl) }
 func (s *joinSides) isRight(c scalar.Expr) bool { return within(c, s.nl, s.nl+s.nr) }
 
 func pushJoin(n *logical.Join, conds []scalar.Expr) logical.Node {
-	s := &joinSides{nl: len(n.Left.Columns()), nr: len(n.Right.Columns())}
+	s := &joinSides{nl: logical.Width(n.Left), nr: logical.Width(n.Right)}
 	kind := n.Kind
 	if kind == logical.Left {
 		for _, c := range conds {

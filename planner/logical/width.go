@@ -1,0 +1,26 @@
+package logical
+
+// Width returns len(n.Columns()) without making the columns: a join chain of
+// thousands of tables asks for it at every level.
+func Width(n Node) int {
+	w := 0
+	for {
+		switch x := n.(type) {
+		case *Join:
+			if x.Kind != Semi && x.Kind != Anti {
+				w += Width(x.Right)
+			}
+			n = x.Left
+		case *Filter:
+			n = x.Input
+		case *Sort:
+			n = x.Input
+		case *Limit:
+			n = x.Input
+		case *DistinctRows:
+			n = x.Input
+		default:
+			return w + len(n.Columns())
+		}
+	}
+}
