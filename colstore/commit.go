@@ -35,7 +35,7 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 		return err
 	}
 	if t.empty() {
-		t.finish()
+		t.done = true
 		if onPublish != nil {
 			t.s.commitMu.Lock()
 			onPublish()
@@ -60,7 +60,7 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 		t.Rollback()
 		return r.err
 	}
-	t.finish()
+	t.done = true
 	if len(r.pending) > 0 {
 		t.s.publishPending(r)
 	}
@@ -85,8 +85,46 @@ func (t *Tx) encode(tt *txTable) {
 	ids, _ := columnIDs(tt.schema)
 	tt.encoded = tt.encoded[:0]
 	for _, b := range tt.blocks {
-		tt.encoded = append(tt.encoded, t.arrival.Append(nil, ids, b.cols, b.n))
+		if b.n <= segment.SmallArrival {
+			tt.encoded = append(tt.encoded, encodeRows(tt.schema, b))
+		} else {
+			tt.encoded = append(tt.encoded, t.arrival.Append(nil, ids, b.cols, b.n))
+		}
 	}
+}
+
+func encodeRows(s *table.Schema, b *block) []byte {
+	rows := make([][]byte, b.n)
+	for i := range rows {
+		rows[i] = appendRowValue(nil, s, b.cols, i)
+	}
+	return segment.AppendArrivalRows(nil, rows)
+}
+
+func decodeArrival(s *table.Schema, value []byte, what string) (*block, error) {
+	if !segment.IsArrivalRows(value) {
+		ids, kinds := columnIDs(s)
+		cols, n, err := segment.DecodeArrival(value, ids, kinds, what)
+		if err != nil {
+			return nil, err
+		}
+		return newBlock(s, cols, n), nil
+	}
+	rows, err := segment.DecodeArrivalRows(value, what)
+	if err != nil {
+		return nil, err
+	}
+	b := emptyBlock(s, len(rows))
+	d := newRowDecoder(s)
+	for _, r := range rows {
+		if err := d.split(r); err != nil {
+			return nil, &table.CorruptionError{What: what, Why: err.Error()}
+		}
+		for i, v := range b.cols {
+			d.appendTo(v, i)
+		}
+	}
+	return newBlock(s, b.cols, len(rows)), nil
 }
 
 // commit queues a request and returns when it is decided. Whoever holds the
@@ -99,6 +137,10 @@ func (s *Store) commit(r *commitRequest) {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	if r.done {
+		return
+	}
+	if s.closed.Load() {
+		r.err = ErrClosed
 		return
 	}
 	s.queueMu.Lock()
@@ -398,12 +440,15 @@ func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pend
 		g.seq++
 		_ = g.batch.Set(keys.AppendArrival(nil, id, 0, v.seq), tt.encoded[i], nil)
 		v.addBlock(b)
+		// The block also lies in Pebble's memtable.
+		v.bytes += max(0, int64(len(tt.encoded[i]))-b.size)
 	}
 	if tt.schema.Layout == table.Columnar {
 		v.rows += tt.rows
 	}
 	if tt.index != nil {
 		v.addKeys(tt)
+		v.bytes += int64(len(tt.index.keys.Data)) + keyIndexOverhead*int64(tt.index.len())
 	}
 	g.draft.put(&v)
 	return staged
@@ -511,16 +556,40 @@ func (s *Store) afterCommit(t *Tx) {
 		if v == nil || tt.schema.Layout != table.Columnar || v.bytes < s.flushBytes {
 			continue
 		}
-		v.shared.flushWanted.Store(true)
-		s.wakeUp()
+		s.wantFlush(v)
 		if v.bytes > 4*s.flushBytes {
 			behind = append(behind, tt.schema.ID)
 		}
 	}
+	s.flushLargest(st)
 	st.release()
 	for _, id := range behind {
 		if err := s.flushTable(context.Background(), id); err != nil {
 			s.log.Error("flush", "table", uint64(id), "error", err)
 		}
+	}
+}
+
+func (s *Store) wantFlush(v *version) {
+	if !v.shared.flushWanted.Swap(true) {
+		s.wakeUp()
+	}
+}
+
+// flushLargest asks for the flush of the table with most bytes in blocks when
+// all tables together hold too many, each below its own threshold.
+func (s *Store) flushLargest(st *state) {
+	var all int64
+	var largest *version
+	for _, v := range st.tables {
+		if v.schema.Layout != table.Columnar {
+			continue
+		}
+		if all += v.bytes; largest == nil || v.bytes > largest.bytes {
+			largest = v
+		}
+	}
+	if all > 4*s.flushBytes {
+		s.wantFlush(largest)
 	}
 }

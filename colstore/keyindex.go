@@ -18,6 +18,10 @@ type keyIndex struct {
 	max    []byte // largest key
 }
 
+// keyIndexOverhead is the bytes a key takes besides its own: hash, end and, at
+// half load, slots.
+const keyIndexOverhead = 8 + 4 + 12
+
 func hashKey(key []byte) uint64 { return xxhash.Sum64(key) }
 
 func (x *keyIndex) len() int { return len(x.hashes) }

@@ -259,18 +259,16 @@ func (r *recovery) arrivals() error {
 		if v == nil || seq <= r.marks[table.ID(id)] {
 			return r.batch.Delete(key, nil)
 		}
-		ids, kinds := columnIDs(v.schema)
-		cols, n, err := segment.DecodeArrival(value, ids, kinds, fmt.Sprintf("arrival block %d of table %d", seq, id))
+		b, err := decodeArrival(v.schema, value, fmt.Sprintf("arrival block %d of table %d", seq, id))
 		if err != nil {
 			return err
 		}
-		b := newBlock(v.schema, cols, n)
 		v.addBlock(b)
-		v.rows, v.seq = v.rows+int64(n), seq
+		v.rows, v.seq = v.rows+int64(b.n), seq
 		v.data++
 		if v.schema.Unique {
 			var k keyBatch
-			k.fill(v.schema, cols, n, nil)
+			k.fill(v.schema, b.cols, b.n, nil)
 			for i, h := range k.hashes {
 				v.active.add(k.keys.At(i), h)
 			}

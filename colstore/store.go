@@ -154,6 +154,9 @@ var ErrClosed = errors.New("store is closed")
 // Open opens or creates the data directory and recovers it.
 func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
+	if o.FS == nil {
+		s.layBallast()
+	}
 	db, err := pebble.Open(dir, s.popts)
 	if s.popts.Cache != nil {
 		s.popts.Cache.Unref()
@@ -215,7 +218,6 @@ func pebbleOptions(s *Store, memtable uint64, cache int64) *pebble.Options {
 		MemTableSize:                memtable,
 		MemTableStopWritesThreshold: 4,
 		Logger:                      &pebbleLogger{&s.failed, s.log},
-		MaxOpenFiles:                4096,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
 		FlushDelayDeleteRange:       0,
 	}
@@ -235,6 +237,8 @@ func (s *Store) Close() error {
 	}
 	close(s.stop)
 	s.wg.Wait()
+	s.flushMu.Lock()
+	defer s.flushMu.Unlock()
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	s.runSweeps()

@@ -126,3 +126,19 @@ func BenchmarkCopyWithKey(b *testing.B) {
 	}
 	b.ReportMetric(1e5*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
+
+func BenchmarkInsertOneRow(b *testing.B) {
+	s, err := Open(b.TempDir(), Options{})
+	check(b, err)
+	defer mustClose(b, s)
+	create(b, s, readings(1))
+	i := int64(0)
+	for b.Loop() {
+		i++
+		tx := s.Begin()
+		tx.Savepoint()
+		_, err := tx.Append(ctx, 1, readingBatch(reading{"a", i, 1}))
+		check(b, err)
+		check(b, tx.Commit(ctx, false, nil))
+	}
+}

@@ -262,7 +262,7 @@ func (t *Tx) Append(ctx context.Context, id table.ID, b *vector.Batch) (int64, e
 		}
 	}
 	if schema.Layout == table.RowStore {
-		return t.appendRows(tt, v, b)
+		return t.appendRows(tt, b)
 	}
 	return t.appendColumnar(ctx, tt, v, b)
 }
@@ -328,14 +328,11 @@ func (t *Tx) Rollback() {
 	if t.done {
 		return
 	}
-	t.finish()
+	t.done = true
 	for _, tt := range t.order {
 		t.s.discard(tt.staged)
 	}
 }
-
-// finish ends the transaction.
-func (t *Tx) finish() { t.done = true }
 
 // discard drops staged segments that will never be published.
 func (s *Store) discard(segs []*seg) {

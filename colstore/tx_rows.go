@@ -42,7 +42,7 @@ func appendRowTail(dst []byte, seq uint64, row uint32) []byte {
 }
 
 // appendRows adds rows to a table of layout row.
-func (t *Tx) appendRows(tt *txTable, v *version, b *vector.Batch) (int64, error) {
+func (t *Tx) appendRows(tt *txTable, b *vector.Batch) (int64, error) {
 	n := b.Rows()
 	added := int64(0)
 	for i := 0; i < n; i++ {

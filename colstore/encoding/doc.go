@@ -83,10 +83,8 @@ type Encoder struct {
 
 // Decoder decodes blocks, reusing its buffers. The zero value is ready.
 type Decoder struct {
-	i64  []int64
-	i32  []int32
-	tmp  []byte
-	tmp2 []byte
+	i64 []int64
+	tmp []byte
 }
 
 // Block is the position of a block in a column: rows From to To.

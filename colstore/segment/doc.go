@@ -15,7 +15,8 @@
 // # Envelope
 //
 //	0  +----------+
-//	   | magic    |  4 bytes: "TSDC" chunk, "TSDX" segment row, "TSDA" arrival block, "TSDP" commit record
+//	   | magic    |  4 bytes: "TSDC" chunk, "TSDX" segment row, "TSDA" and "TSDR" arrival block,
+//	   |          |  "TSDP" commit record, "TSDB" bloom filter
 //	4  +----------+
 //	   | version  |  u8, 1
 //	5  +----------+
@@ -69,7 +70,8 @@
 //
 // # Arrival block
 //
-//	body: rows u32 | columns u32 | per column: id u32, length u32 | chunks, each padded to 8 bytes
+//	TSDA body: rows u32 | columns u32 | per column: id u32, length u32 | chunks, each padded to 8 bytes
+//	TSDR body: rows u32 | per row: uvarint length, row as in key space R    (few rows)
 //
 // # Commit record
 //
@@ -97,6 +99,7 @@ const (
 	magicSegment = "TSDX"
 	magicArrival = "TSDA"
 	magicPending = "TSDP"
+	magicRows    = "TSDR"
 )
 
 const envelopeSize = 16

@@ -153,6 +153,11 @@ func TestFormatIsStable(t *testing.T) {
 	d.line(20, 28, "lengths of key and row")
 	d.line(28, len(d.b), "key, row")
 	text += "\ncommit record\n" + d.out.String()
+	d = dump{b: AppendArrivalRows(nil, [][]byte{[]byte("first"), []byte("second")})}
+	d.envelope()
+	d.line(16, 20, "2 rows")
+	d.line(20, len(d.b), "lengths and rows")
+	text += "\narrival block of rows\n" + d.out.String()
 	golden(t, "records.txt", text)
 }
 
@@ -267,6 +272,8 @@ func TestDamageIsDetected(t *testing.T) {
 		"row":   {info.Append(nil), func(b []byte) error { _, err := DecodeInfo(b, "row"); return err }},
 		"arrival": {a.Append(nil, ids[:2], []*vector.Vector{sampleInts(), sampleTexts()}, 8),
 			func(b []byte) error { _, _, err := DecodeArrival(b, ids, kinds, "arrival"); return err }},
+		"arrival rows": {AppendArrivalRows(nil, [][]byte{[]byte("a"), []byte("bcd")}),
+			func(b []byte) error { _, err := DecodeArrivalRows(b, "arrival"); return err }},
 		"pending": {AppendPending(nil, []Pending{{[]byte("a"), []byte("b")}, {[]byte("c"), []byte("d")}}),
 			func(b []byte) error { _, err := DecodePending(b, "pending"); return err }},
 		"bloom": {AppendBloom(nil, []uint64{1, 2, 3}), func(b []byte) error { _, err := OpenBloom(b, "bloom"); return err }},
