@@ -53,7 +53,7 @@ func FlightsCSV(t testing.TB, path string) io.ReadCloser {
 func writeFlights(b *bufio.Writer, rec arrow.RecordBatch) {
 	date, delay := rec.Column(0).(*array.Timestamp), rec.Column(1).(*array.Int64)
 	distance := rec.Column(2).(*array.Int64)
-	origin, destination := rec.Column(3).(*array.String), rec.Column(4).(*array.String)
+	origin, destination := rec.Column(3).(array.StringLike), rec.Column(4).(array.StringLike)
 	var line []byte
 	for i := 0; i < int(rec.NumRows()); i++ {
 		line = time.UnixMicro(int64(date.Value(i))).UTC().AppendFormat(line[:0], "2006-01-02 15:04:05.999999")
