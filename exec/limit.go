@@ -16,7 +16,6 @@ type limitOp struct {
 	Operator // input
 	n        *physical.Limit
 	ev       *eval.Env
-	ctx      context.Context
 	started  bool
 	skip     int64
 	left     int64

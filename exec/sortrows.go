@@ -245,9 +245,6 @@ func numericOrder(b []byte) uint64 {
 
 const numericZero = 1 << 62
 
-// compare orders rows i and j.
-func (s *sortKeys) compare(i, j uint32) int { return s.compareFrom(0, i, j) }
-
 func (s *sortKeys) compareFrom(first int, i, j uint32) int {
 	for k := first; k < len(s.cols); k++ {
 		if r := s.cols[k].compare(i, j); r != 0 {

@@ -28,19 +28,10 @@ var absentTypes = map[string]bool{
 	"tsrange": true, "tstzrange": true, "daterange": true, "pg_lsn": true, "jsonpath": true, "refcursor": true,
 }
 
-// TypeName resolves the name of a type, with modifiers and array bounds.
-// Positions of errors count bytes: use TypeNameIn where the text is at hand.
+// TypeNameIn resolves the name of a type, with modifiers and array bounds, in
+// the text of st.
 //
 // Errors: 42704 unknown type, 42601 and 22023 bad modifier, 0A000 serial types.
-func TypeName(node *pg_query.TypeName) (types.Type, error) {
-	t, err := resolveTypeName(node)
-	if err != nil {
-		return t, pgerr.From(err).At(int(node.GetLocation()) + 1)
-	}
-	return t, nil
-}
-
-// TypeNameIn is TypeName with errors positioned in the statement's text.
 func TypeNameIn(st *sql.Statement, node *pg_query.TypeName) (types.Type, error) {
 	t, err := resolveTypeName(node)
 	if err != nil {

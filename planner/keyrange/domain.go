@@ -150,8 +150,3 @@ func (d domain) intersect(o domain) domain {
 	}
 	return out
 }
-
-// union returns the values that either domain of a column has.
-func (d domain) union(o domain) domain {
-	return domain{d.typ, append(slices.Clone(d.ivs), o.ivs...)}.normal()
-}

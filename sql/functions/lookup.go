@@ -59,9 +59,6 @@ func RegisterSetReturning(fs ...SetReturning) {
 // Functions returns the overloads of a function name (lower case), nil if there is none.
 func Functions(name string) []*Overload { return functionsByName[name] }
 
-// Operators returns the overloads of an operator symbol, prefix ones included.
-func Operators(symbol string) []*Overload { return operatorsBySign[symbol] }
-
 // Aggregates returns the overloads of an aggregate name.
 func Aggregates(name string) []*Aggregate { return aggregatesByName[name] }
 

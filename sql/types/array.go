@@ -69,11 +69,8 @@ func errArraySize() error {
 	return pgerr.New(pgerr.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxArrayElems)
 }
 
-// Len returns the number of elements.
-func (a *Array) Len() int { return a.n }
-
 // Next returns the next element's binary form; null tells NULL from empty.
-// Call it Len times.
+// Call it once per element.
 //
 // Errors: 22P03.
 func (a *Array) Next() (elem []byte, null bool, err error) {
@@ -243,7 +240,6 @@ type arrayReader struct {
 	elem    Type
 	out     *vector.Vector
 	ctx     *Context
-	dims    []ArrayDim // given in front, or found
 	lens    [maxDims]int32
 	depth   int // of the elements, 0 until the first one is seen
 	buf     []byte

@@ -237,21 +237,6 @@ func FromLocal(local int64, z Zone) (int64, error) {
 	return checkTimestamp(addOffset(local, -z.LocalOffset(local)))
 }
 
-// TimeOfDay returns the microseconds since midnight of a finite timestamp.
-func TimeOfDay(us int64) int64 {
-	_, rest := splitMicros(us)
-	return rest
-}
-
-// AddTime returns a time of day moved by the time part of v, round the clock.
-func AddTime(us int64, v IntervalValue) int64 {
-	us = (us + v.Micros%usecPerDay) % usecPerDay
-	if us < 0 {
-		us += usecPerDay
-	}
-	return us
-}
-
 // DateBin returns the start of the stride that us lies in, counted from origin.
 //
 // Errors: 22008, 0A000 for a stride with months.
