@@ -12,7 +12,7 @@ import (
 // side is the one kept in memory, so an inner join puts the smaller one there.
 func (p *planner) join(n *logical.Join) physical.Node {
 	l, r := p.node(n.Left), p.node(n.Right)
-	nl, nr := len(l.Columns()), len(r.Columns())
+	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
 	if n.Kind == logical.Inner && physical.Rows(l)*2 < physical.Rows(r) {
 		return p.swapped(n, r, l)
 	}
@@ -20,12 +20,12 @@ func (p *planner) join(n *logical.Join) physical.Node {
 	if on != nil {
 		on = p.expr(on)
 	}
-	return p.joinNodes(n.Kind, l, r, nl, nr, on, n.Columns())
+	return p.joinNodes(n.Kind, l, r, nl, nr, on)
 }
 
 // swapped joins with the sides exchanged and puts the columns back in order.
 func (p *planner) swapped(n *logical.Join, first, second physical.Node) physical.Node {
-	nl, nr := len(second.Columns()), len(first.Columns())
+	nl, nr := physical.Width(second), physical.Width(first)
 	to := func(i int) int {
 		if i < nl {
 			return i + nr
@@ -41,16 +41,15 @@ func (p *planner) swapped(n *logical.Join, first, second physical.Node) physical
 			return e
 		}))
 	}
-	cols := append(append([]logical.Column(nil), first.Columns()...), second.Columns()...)
-	out := &physical.Project{Input: p.joinNodes(logical.Inner, first, second, nr, nl, on, cols), Cols: n.Columns()}
+	out := &physical.Project{Input: p.joinNodes(logical.Inner, first, second, nr, nl, on), Cols: n.Columns()}
 	for i, c := range out.Cols {
 		out.Exprs = append(out.Exprs, &scalar.Column{Index: to(i), Typ: c.Type, Name: c.Name})
 	}
 	return out
 }
 
-func (p *planner) joinNodes(kind logical.JoinKind, l, r physical.Node, nl, nr int, on scalar.Expr, cols []logical.Column) physical.Node {
-	h := &physical.HashJoin{Kind: kind, Left: l, Right: r, Cols: cols}
+func (p *planner) joinNodes(kind logical.JoinKind, l, r physical.Node, nl, nr int, on scalar.Expr) physical.Node {
+	h := &physical.HashJoin{Kind: kind, Left: l, Right: r}
 	var rest []scalar.Expr
 	nulls := false
 	for _, c := range conjuncts(on) {
@@ -63,7 +62,7 @@ func (p *planner) joinNodes(kind logical.JoinKind, l, r physical.Node, nl, nr in
 		h.LeftKeys, h.RightKeys, h.NullEqual = append(h.LeftKeys, lk), append(h.RightKeys, rk), append(h.NullEqual, nullEqual)
 	}
 	if len(h.LeftKeys) == 0 {
-		return &physical.NestedLoop{Kind: kind, Left: l, Right: r, On: on, Cols: cols}
+		return &physical.NestedLoop{Kind: kind, Left: l, Right: r, On: on}
 	}
 	if !nulls {
 		h.NullEqual = nil

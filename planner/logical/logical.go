@@ -203,13 +203,20 @@ func (n *Project) Columns() []Column { return n.Cols }
 func (n *Aggregate) Columns() []Column { return n.Cols }
 
 // Columns implements Node.
-func (n *Join) Columns() []Column {
-	l := n.Left.Columns()
-	if n.Kind == Semi || n.Kind == Anti {
-		return l
+func (n *Join) Columns() []Column { return appendColumns(make([]Column, 0, Width(n)), n) }
+
+// appendColumns appends the columns of n, those of a chain of joins without
+// making a slice per join.
+func appendColumns(dst []Column, n Node) []Column {
+	j, ok := n.(*Join)
+	if !ok {
+		return append(dst, n.Columns()...)
 	}
-	r := n.Right.Columns()
-	return append(append(make([]Column, 0, len(l)+len(r)), l...), r...)
+	dst = appendColumns(dst, j.Left)
+	if j.Kind == Semi || j.Kind == Anti {
+		return dst
+	}
+	return appendColumns(dst, j.Right)
 }
 
 // Columns implements Node.

@@ -19,6 +19,11 @@ func Width(n Node) int {
 			n = x.Input
 		case *DistinctRows:
 			n = x.Input
+		case *Scan:
+			if x.Output != nil {
+				return w + len(x.Output)
+			}
+			return w + len(x.Cols)
 		default:
 			return w + len(n.Columns())
 		}

@@ -93,7 +93,6 @@ type HashJoin struct {
 	LeftKeys, RightKeys []scalar.Expr // of equal types, pairwise
 	NullEqual           []bool        // per key: NULL matches NULL (IS NOT DISTINCT FROM); nil: none
 	Residual            scalar.Expr   // over left ++ right; nil: none
-	Cols                []logical.Column
 }
 
 // NestedLoop joins without equality keys; the right input is materialised.
@@ -101,7 +100,6 @@ type NestedLoop struct {
 	Kind        logical.JoinKind
 	Left, Right Node
 	On          scalar.Expr
-	Cols        []logical.Column
 }
 
 // Sort orders all rows, or finds the first Limit of them when Limit >= 0 (top-k).
@@ -179,10 +177,61 @@ func (n *Project) Columns() []logical.Column { return n.Cols }
 func (n *Aggregate) Columns() []logical.Column { return n.Cols }
 
 // Columns implements Node.
-func (n *HashJoin) Columns() []logical.Column { return n.Cols }
+func (n *HashJoin) Columns() []logical.Column {
+	return appendColumns(make([]logical.Column, 0, Width(n)), n)
+}
 
 // Columns implements Node.
-func (n *NestedLoop) Columns() []logical.Column { return n.Cols }
+func (n *NestedLoop) Columns() []logical.Column {
+	return appendColumns(make([]logical.Column, 0, Width(n)), n)
+}
+
+// joinSides returns the inputs whose columns a join hands on; ok is false if n
+// is not a join.
+func joinSides(n Node) (left, right Node, ok bool) {
+	var kind logical.JoinKind
+	switch n := n.(type) {
+	case *HashJoin:
+		kind, left, right = n.Kind, n.Left, n.Right
+	case *NestedLoop:
+		kind, left, right = n.Kind, n.Left, n.Right
+	default:
+		return nil, nil, false
+	}
+	if kind == logical.Semi || kind == logical.Anti {
+		right = nil
+	}
+	return left, right, true
+}
+
+// appendColumns appends the columns of n, those of a chain of joins without
+// making a slice per join.
+func appendColumns(dst []logical.Column, n Node) []logical.Column {
+	l, r, ok := joinSides(n)
+	if !ok {
+		return append(dst, n.Columns()...)
+	}
+	dst = appendColumns(dst, l)
+	if r == nil {
+		return dst
+	}
+	return appendColumns(dst, r)
+}
+
+// Width returns len(n.Columns()) without making the columns of joins.
+func Width(n Node) int {
+	l, r, ok := joinSides(n)
+	if !ok {
+		if s, isScan := n.(*Scan); isScan && s.Output == nil {
+			return len(s.Request.Columns)
+		}
+		return len(n.Columns())
+	}
+	if r == nil {
+		return Width(l)
+	}
+	return Width(l) + Width(r)
+}
 
 // Columns implements Node.
 func (n *Sort) Columns() []logical.Column { return n.Input.Columns() }

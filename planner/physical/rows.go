@@ -35,7 +35,8 @@ func Rows(n Node) float64 {
 		}
 		return math.Max(1, math.Min(200*math.Pow(10, float64(len(n.Keys)-1)), Rows(n.Input)*groupShare))
 	case *HashJoin:
-		return joinRows(n.Kind, Rows(n.Left), Rows(n.Right), 1/math.Max(1, math.Min(Rows(n.Left), Rows(n.Right))))
+		l, r := Rows(n.Left), Rows(n.Right)
+		return joinRows(n.Kind, l, r, 1/math.Max(1, math.Min(l, r)))
 	case *NestedLoop:
 		s := 1.0
 		if n.On != nil {

@@ -10,11 +10,14 @@ import (
 )
 
 // substituteParams replaces parameters by their values, also in the plans of
-// subqueries (which the rules reach later).
+// subqueries, which may become joins before the rules reach them.
 func substituteParams(c *Context, n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		return mapExprs(n, func(e scalar.Expr) scalar.Expr {
 			return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
+				if sub, ok := e.(*scalar.Subquery); ok {
+					return withPlan(sub, func(n logical.Node) logical.Node { return substituteParams(c, n) })
+				}
 				p, ok := e.(*scalar.Param)
 				if !ok || p.Number < 1 || p.Number > len(c.Params) || c.Params[p.Number-1] == nil {
 					return e
@@ -25,12 +28,31 @@ func substituteParams(c *Context, n logical.Node) logical.Node {
 	})
 }
 
-// foldConstants computes what does not depend on rows. A plan is made for one
-// execution, so stable calls count as constant too.
+// withPlan returns the subquery with f applied to its plan.
+func withPlan(sub *scalar.Subquery, f func(logical.Node) logical.Node) scalar.Expr {
+	plan, ok := sub.Plan.(logical.Node)
+	if !ok {
+		return sub
+	}
+	s := *sub
+	s.Plan = f(plan)
+	return &s
+}
+
+// foldConstants computes what does not depend on rows, also in the plans of
+// subqueries. A plan is made for one execution, so stable calls count as
+// constant too.
 func foldConstants(c *Context, n logical.Node) logical.Node {
 	f := folder{ctx: c.Ctx}
 	return bottomUp(n, func(n logical.Node) logical.Node {
-		return mapExprs(n, func(e scalar.Expr) scalar.Expr { return scalar.Rewrite(e, f.fold) })
+		return mapExprs(n, func(e scalar.Expr) scalar.Expr {
+			return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
+				if sub, ok := e.(*scalar.Subquery); ok {
+					return withPlan(sub, func(n logical.Node) logical.Node { return foldConstants(c, n) })
+				}
+				return f.fold(e)
+			})
+		})
 	})
 }
 

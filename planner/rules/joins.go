@@ -54,11 +54,26 @@ func orderJoins(_ *Context, n logical.Node) logical.Node {
 	}
 	g := &joinGroup{}
 	g.collect(j, 0)
+	if len(g.rels) > maxOrdered {
+		return orderBelow(n)
+	}
 	for i, r := range g.rels {
 		g.rels[i] = orderJoins(nil, r)
 	}
 	return g.build(j.Columns())
 }
+
+// orderBelow orders joins below a tree of inner joins that keeps its order.
+func orderBelow(n logical.Node) logical.Node {
+	if j, ok := n.(*logical.Join); ok && j.Kind == logical.Inner {
+		return mapInputs(n, orderBelow)
+	}
+	return orderJoins(nil, n)
+}
+
+// maxOrdered is the largest number of relations whose order is looked at: the
+// search grows with its cube, and who writes more knows their order.
+const maxOrdered = 32
 
 // joinGroup is a tree of inner joins taken apart.
 type joinGroup struct {

@@ -57,13 +57,7 @@ func rewriteSubqueries(c *Context, n logical.Node) logical.Node {
 				if !ok {
 					return e
 				}
-				plan, ok := sub.Plan.(logical.Node)
-				if !ok {
-					return e
-				}
-				s := *sub
-				s.Plan = Rewrite(c, plan)
-				return &s
+				return withPlan(sub, func(n logical.Node) logical.Node { return Rewrite(c, n) })
 			})
 		})
 	})
