@@ -282,8 +282,10 @@ func (in *inserter) bulk(sel *pg_query.SelectStmt) (*BulkInsert, error) {
 	}
 	out := &BulkInsert{Rows: in.st.Bulk, Target: in.target}
 	row := make([]scalar.Expr, len(in.target))
+	out.Rows.Names = make([]string, len(in.target))
 	for j, i := range in.target {
 		row[j] = nullConst(in.table.Columns[i].Type)
+		out.Rows.Names[j] = in.table.Columns[i].Name
 	}
 	out.Defaults, err = in.rows([][]scalar.Expr{row})
 	return out, err
