@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/keys"
@@ -79,7 +78,7 @@ func (s *Store) emptyStaging() error {
 		return fmt.Errorf("list %s: %w", dir, err)
 	}
 	for _, n := range names {
-		if err := s.fs.Remove(s.fs.PathJoin(dir, n)); err != nil && !oserror.IsNotExist(err) && !errors.Is(err, os.ErrNotExist) {
+		if err := s.fs.Remove(s.fs.PathJoin(dir, n)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("empty %s: %w", dir, err)
 		}
 	}
