@@ -57,6 +57,9 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	if o.QueryMemory <= 0 {
 		o.QueryMemory = defaultQueryMemory
 	}
+	if o.Connections <= 0 {
+		o.Connections = 1000
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -227,7 +230,7 @@ func (e *Engine) NewSession(st Start) (*Session, error) {
 		"tsdb.kernels":          kernels.Name(),
 		"tsdb.query_memory":     itoa(max(64, e.o.QueryMemory>>10)),
 		"tsdb.workers":          itoa(int64(e.o.Workers)),
-		"max_connections":       "100",
+		"max_connections":       itoa(int64(e.o.Connections)),
 	}
 	s.derive()
 	if err := s.applyStart(st.Settings); err != nil {

@@ -43,6 +43,7 @@ type Options struct {
 	QueryMemory int64            // budget of one query in bytes; 0: 1 GiB
 	Workers     int              // per parallel operator; 0: number of CPUs
 	Version     string           // of the binary, for version()
+	Connections int              // what SHOW max_connections says; 0: 1000
 	Clock       func() time.Time // nil: time.Now
 }
 

@@ -62,7 +62,8 @@ func Open(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, openError(cfg.Data, err)
 	}
-	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: memory / 4, Version: cfg.Version})
+	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: memory / 4, Version: cfg.Version,
+		Connections: cfg.MaxConnections})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("loading the catalog of %s: %w", cfg.Data, err), store.Close())
 	}
