@@ -70,11 +70,6 @@ func (o *aggregateOp) Open(ctx context.Context) error {
 	if o.scan == nil {
 		return o.inputs[0].Open(ctx)
 	}
-	s, _, err := o.b.openScan(o.source)
-	if err != nil {
-		return err
-	}
-	o.scan.scan = s
 	return nil
 }
 
@@ -106,6 +101,9 @@ func (o *aggregateOp) consume() error {
 			return err
 		}
 		return o.tables[0].finish()
+	}
+	if err := o.scan.open(o.ctx, o.b, o.source); err != nil {
+		return err
 	}
 	return o.consumeParallel(min(len(o.inputs), max(1, o.scan.scan.Morsels())))
 }
@@ -184,6 +182,9 @@ func (o *aggregateOp) Close() error {
 	for i, in := range o.inputs {
 		err = firstError(err, in.Close())
 		o.tables[i].drop()
+	}
+	if o.scan != nil {
+		err = firstError(err, o.scan.close())
 	}
 	o.held.release()
 	return err

@@ -59,7 +59,7 @@ func (b *builder) operator(n physical.Node, source *sharedScan) (Operator, error
 	case *physical.Aggregate:
 		return b.newAggregate(n)
 	case *physical.HashJoin:
-		return b.newHashJoin(n)
+		return b.newHashJoin(n, source)
 	case *physical.NestedLoop:
 		return b.newNestedLoop(n)
 	case *physical.Sort:

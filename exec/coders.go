@@ -40,6 +40,12 @@ func newWordCoder(k vector.Kind) *wordCoder {
 	return &wordCoder{slots: make([]wordSlot, 1<<8), values: vector.New(k, 0), null: missing}
 }
 
+func (c *wordCoder) view() coder {
+	v := *c
+	v.words = nil
+	return &v
+}
+
 func (c *wordCoder) count() int { return c.values.N }
 
 func (c *wordCoder) size() int64 { return int64(len(c.slots))*16 + c.values.Size() }
@@ -179,6 +185,8 @@ func newWideCoder(interval bool) *wideCoder {
 	return &wideCoder{index: map[[16]byte]uint32{}, values: vector.New(vector.Fixed16, 0), null: missing, interval: interval}
 }
 
+func (c *wideCoder) view() coder { return c }
+
 func (c *wideCoder) count() int { return c.values.N }
 
 func (c *wideCoder) size() int64 { return int64(len(c.index))*40 + c.values.Size() }
@@ -260,6 +268,12 @@ const unset = missing - 1
 
 func newBytesCoder(canon func(dst, b []byte) []byte) *bytesCoder {
 	return &bytesCoder{canon: canon, slots: make([]bytesSlot, 1<<8), null: missing}
+}
+
+func (c *bytesCoder) view() coder {
+	v := *c
+	v.buf, v.dict, v.byDict = nil, nil, nil
+	return &v
 }
 
 func (c *bytesCoder) count() int { return c.keys.count() }

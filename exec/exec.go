@@ -61,13 +61,29 @@ func Build(env *Env, n physical.Node) (Operator, error) {
 // plan is the root of an operator tree: it owns the state that all its operators share.
 type plan struct {
 	Operator
-	b *builder
+	b    *builder
+	done bool
 }
 
 // Open implements Operator.
 func (p *plan) Open(ctx context.Context) error {
 	p.b.run.start(ctx)
+	p.done = false
 	return p.Operator.Open(ctx)
+}
+
+// Next implements Operator. At the end everything is released at once, which
+// also completes the statistics.
+func (p *plan) Next() (*vector.Batch, error) {
+	if p.done {
+		return nil, nil
+	}
+	b, err := p.Operator.Next()
+	if b == nil || err != nil {
+		p.done = true
+		return nil, firstError(err, p.Close())
+	}
+	return b, nil
 }
 
 // Close implements Operator.

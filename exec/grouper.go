@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"tsdb/colstore/vector"
 	"tsdb/sql/types"
 )
@@ -69,6 +71,16 @@ func (g *grouper) numbers(keys []*vector.Vector, n int, dst []uint32, add bool) 
 	}
 }
 
+// view returns a grouper over the same numbers for find alone, with scratch of
+// its own: views of one grouper may be used by several goroutines.
+func (g *grouper) view() *grouper {
+	v := &grouper{cols: make([]coder, len(g.cols)), pairs: slices.Clone(g.pairs)}
+	for i, c := range g.cols {
+		v.cols[i] = c.view()
+	}
+	return v
+}
+
 // appendKey appends column col of the rows numbered lo..hi-1 to dst.
 func (g *grouper) appendKey(col int, dst *vector.Vector, lo, hi int) {
 	g.left = g.left[:0]
@@ -108,6 +120,7 @@ type coder interface {
 	count() int
 	appendValues(dst *vector.Vector, codes []uint32)
 	size() int64
+	view() coder // for lookups, with scratch of its own
 }
 
 func newCoder(c columnType) coder {

@@ -7,6 +7,7 @@ import (
 	"tsdb/exec/eval"
 	"tsdb/planner/logical"
 	"tsdb/planner/physical"
+	"tsdb/planner/scalar"
 )
 
 // pairs is what the joins share: it collects pairs of a row of the current left
@@ -123,22 +124,136 @@ func (p *pairs) rest() *vector.Batch {
 	return &p.joined
 }
 
-// hashJoin numbers the keys of the right rows, chains rows with equal keys, and
-// looks the left rows up.
+// hashTable is the right side of a hash join: its rows, with the keys numbered
+// and rows of equal keys chained. Workers that probe share it.
+type hashTable struct {
+	n     *physical.HashJoin
+	ev    *eval.Env
+	right Operator
+	keys  keyNumbers
+	held  account
+
+	rows  *rowStore
+	group *grouper
+	head  []uint32 // first row by key number
+	chain []uint32 // next row with the same key, noRow: none
+	flat  vector.Batch
+}
+
+func (b *builder) newHashTable(n *physical.HashJoin) (*hashTable, error) {
+	right, err := b.build(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	t := &hashTable{n: n, ev: b.ev, right: right, held: b.account("Hash Join", n)}
+	t.keys, err = newKeyNumbers(b.ev, n.RightKeys, n.NullEqual)
+	return t, err
+}
+
+// build reads the right input.
+func (t *hashTable) build(ctx context.Context) error {
+	t.rows = newRowStore(kindsOf(t.n.Right.Columns()))
+	cols := make([]columnType, len(t.n.RightKeys))
+	for i, typ := range argTypes(t.n.RightKeys) {
+		cols[i] = columnType{typ, typ.Kind()}
+	}
+	t.group, t.head, t.chain = newGrouper(cols), nil, nil
+	if err := t.right.Open(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := canceled(ctx); err != nil {
+			return err
+		}
+		b, err := t.right.Next()
+		if b == nil || err != nil {
+			return firstError(err, t.right.Close())
+		}
+		if err := t.add(b.Flat(&t.flat)); err != nil {
+			return err
+		}
+		size := t.rows.size() + t.group.size() + int64(cap(t.head)+cap(t.chain))*4
+		if err := t.held.set(size); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *hashTable) add(b *vector.Batch) error {
+	nums, err := t.keys.of(b, t.group.assign)
+	if err != nil {
+		return err
+	}
+	base := uint32(t.rows.n)
+	t.rows.add(b.Cols, b.N, nil)
+	for len(t.head) < t.group.count() {
+		t.head = append(t.head, noRow)
+	}
+	for i, x := range nums {
+		t.chain = append(t.chain, noRow)
+		if x != missing {
+			t.chain[len(t.chain)-1] = t.head[x]
+			t.head[x] = base + uint32(i)
+		}
+	}
+	return nil
+}
+
+func (t *hashTable) close() error {
+	t.rows, t.group, t.head, t.chain = nil, nil, nil, nil
+	t.held.release()
+	return t.right.Close()
+}
+
+// keyNumbers computes the key numbers of a batch's rows.
+type keyNumbers struct {
+	ev        *eval.Env
+	progs     []*eval.Program
+	nullEqual []bool // nil: a NULL never matches
+	vecs      []*vector.Vector
+	nums      []uint32
+}
+
+func newKeyNumbers(ev *eval.Env, keys []scalar.Expr, nullEqual []bool) (keyNumbers, error) {
+	progs, err := compileAll(keys)
+	return keyNumbers{ev: ev, progs: progs, nullEqual: nullEqual, vecs: make([]*vector.Vector, len(keys))}, err
+}
+
+// of returns the numbers that f gives the keys, missing where a NULL cannot match.
+func (k *keyNumbers) of(b *vector.Batch, f func([]*vector.Vector, int, []uint32)) ([]uint32, error) {
+	for i, p := range k.progs {
+		v, err := p.Eval(k.ev, b)
+		if err != nil {
+			return nil, err
+		}
+		k.vecs[i] = v
+	}
+	k.nums = numbersFor(k.nums, b.N)
+	f(k.vecs, b.N, k.nums)
+	for c, v := range k.vecs {
+		if v.Valid == nil || k.nullEqual != nil && k.nullEqual[c] {
+			continue
+		}
+		for i := range k.nums {
+			if v.IsNull(i) {
+				k.nums[i] = missing
+			}
+		}
+	}
+	return k.nums, nil
+}
+
+// hashJoin looks left rows up in a hashTable, its own or one that it shares
+// with other workers.
 type hashJoin struct {
-	n           *physical.HashJoin
-	ev          *eval.Env
-	left, right Operator
-	lkeys       []*eval.Program
-	rkeys       []*eval.Program
-	held        account
+	n     *physical.HashJoin
+	left  Operator
+	keys  keyNumbers
+	table *hashTable
+	own   bool
 
 	ctx   context.Context
-	built bool
-	group *grouper
-	head  []uint32 // first row by key number, noRow: none
-	chain []uint32 // next row with the same key
-	vecs  []*vector.Vector
+	group *grouper // view of the table's; nil: not ready
 	nums  []uint32
 	pairs pairs
 	row   int    // left row in work
@@ -146,20 +261,22 @@ type hashJoin struct {
 	flat  vector.Batch
 }
 
-func (b *builder) newHashJoin(n *physical.HashJoin) (Operator, error) {
-	o := &hashJoin{n: n, ev: b.ev, held: b.account("Hash Join", n), vecs: make([]*vector.Vector, len(n.LeftKeys))}
+func (b *builder) newHashJoin(n *physical.HashJoin, source *sharedScan) (Operator, error) {
+	o := &hashJoin{n: n, own: source == nil}
 	o.pairs = pairs{kind: n.Kind, ev: b.ev}
 	var err error
-	if o.left, err = b.build(n.Left); err != nil {
+	if o.left, err = b.input(n.Left, source); err != nil {
 		return nil, err
 	}
-	if o.right, err = b.build(n.Right); err != nil {
+	if o.own {
+		o.table, err = b.newHashTable(n)
+	} else {
+		o.table, err = source.table(b, n)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if o.lkeys, err = compileAll(n.LeftKeys); err != nil {
-		return nil, err
-	}
-	if o.rkeys, err = compileAll(n.RightKeys); err != nil {
+	if o.keys, err = newKeyNumbers(b.ev, n.LeftKeys, n.NullEqual); err != nil {
 		return nil, err
 	}
 	if n.Residual != nil {
@@ -170,81 +287,29 @@ func (b *builder) newHashJoin(n *physical.HashJoin) (Operator, error) {
 
 // Open implements Operator.
 func (o *hashJoin) Open(ctx context.Context) error {
-	o.ctx, o.built, o.pairs.left = ctx, false, nil
-	o.head, o.chain = nil, nil
+	o.ctx, o.group, o.pairs.left = ctx, nil, nil
 	o.pairs.l, o.pairs.r = o.pairs.l[:0], o.pairs.r[:0]
-	o.pairs.right = newRowStore(kindsOf(o.n.Right.Columns()))
-	cols := make([]columnType, len(o.n.RightKeys))
-	for i, t := range argTypes(o.n.RightKeys) {
-		cols[i] = columnType{t, t.Kind()}
-	}
-	o.group = newGrouper(cols)
-	return firstError(o.right.Open(ctx), o.left.Open(ctx))
+	return o.left.Open(ctx)
 }
 
-func (o *hashJoin) build() error {
-	for {
-		if err := canceled(o.ctx); err != nil {
-			return err
-		}
-		b, err := o.right.Next()
-		if b == nil || err != nil {
-			return err
-		}
-		b = b.Flat(&o.flat)
-		if err := o.number(o.rkeys, b, o.group.assign); err != nil {
-			return err
-		}
-		base := uint32(o.pairs.right.n)
-		o.pairs.right.add(b.Cols, b.N, nil)
-		for len(o.head) < o.group.count() {
-			o.head = append(o.head, noRow)
-		}
-		for i, x := range o.nums {
-			o.chain = append(o.chain, noRow)
-			if x != missing {
-				o.chain[len(o.chain)-1] = o.head[x]
-				o.head[x] = base + uint32(i)
-			}
-		}
-		size := o.pairs.right.size() + o.group.size() + int64(cap(o.head)+cap(o.chain))*4
-		if err := o.held.set(size); err != nil {
+// ready builds the table, or takes the one that is built.
+func (o *hashJoin) ready() error {
+	if o.own {
+		if err := o.table.build(o.ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// number sets nums to the key numbers of the rows of b, missing where a NULL cannot match.
-func (o *hashJoin) number(progs []*eval.Program, b *vector.Batch, f func([]*vector.Vector, int, []uint32)) error {
-	for i, p := range progs {
-		v, err := p.Eval(o.ev, b)
-		if err != nil {
-			return err
-		}
-		o.vecs[i] = v
-	}
-	o.nums = numbersFor(o.nums, b.N)
-	f(o.vecs, b.N, o.nums)
-	for k, v := range o.vecs {
-		if v.Valid == nil || o.n.NullEqual != nil && o.n.NullEqual[k] {
-			continue
-		}
-		for i := range o.nums {
-			if v.IsNull(i) {
-				o.nums[i] = missing
-			}
-		}
-	}
+	o.group = o.table.group.view()
+	o.pairs.right = o.table.rows
 	return nil
 }
 
 // Next implements Operator.
 func (o *hashJoin) Next() (*vector.Batch, error) {
-	if !o.built {
-		if err := o.build(); err != nil {
+	if o.group == nil {
+		if err := o.ready(); err != nil {
 			return nil, err
 		}
-		o.built = true
 	}
 	if o.pairs.right.n == 0 && (o.n.Kind == logical.Inner || o.n.Kind == logical.Semi) {
 		return nil, nil
@@ -279,7 +344,8 @@ func (o *hashJoin) Next() (*vector.Batch, error) {
 
 // probe starts a left batch.
 func (o *hashJoin) probe(b *vector.Batch) error {
-	if err := o.number(o.lkeys, b, o.group.find); err != nil {
+	var err error
+	if o.nums, err = o.keys.of(b, o.group.find); err != nil {
 		return err
 	}
 	o.pairs.startLeft(b)
@@ -301,7 +367,7 @@ func (o *hashJoin) collect() bool {
 				break
 			}
 			p.add(int32(o.row), o.next)
-			o.next = o.chain[o.next]
+			o.next = o.table.chain[o.next]
 			if first {
 				o.next = noRow
 			}
@@ -311,129 +377,16 @@ func (o *hashJoin) collect() bool {
 			return true
 		}
 		if x := o.nums[o.row]; x != missing {
-			o.next = o.head[x]
+			o.next = o.table.head[x]
 		}
 	}
 }
 
 // Close implements Operator.
 func (o *hashJoin) Close() error {
-	o.group, o.head, o.chain, o.pairs.right, o.pairs.left = nil, nil, nil, nil, nil
-	o.held.release()
-	return firstError(o.left.Close(), o.right.Close())
-}
-
-// nestedLoop joins by testing every pair; the right input is kept in memory.
-type nestedLoop struct {
-	n           *physical.NestedLoop
-	left, right Operator
-	held        account
-
-	ctx   context.Context
-	built bool
-	pairs pairs
-	row   int
-	next  uint32
-	flat  vector.Batch
-}
-
-func (b *builder) newNestedLoop(n *physical.NestedLoop) (Operator, error) {
-	o := &nestedLoop{n: n, held: b.account("Nested Loop", n)}
-	o.pairs = pairs{kind: n.Kind, ev: b.ev}
-	var err error
-	if o.left, err = b.build(n.Left); err != nil {
-		return nil, err
+	o.group, o.pairs.right, o.pairs.left = nil, nil, nil
+	if o.own {
+		return firstError(o.left.Close(), o.table.close())
 	}
-	if o.right, err = b.build(n.Right); err != nil {
-		return nil, err
-	}
-	if n.On != nil {
-		o.pairs.cond, err = eval.Compile(n.On)
-	}
-	return o, err
-}
-
-// Open implements Operator.
-func (o *nestedLoop) Open(ctx context.Context) error {
-	o.ctx, o.built, o.pairs.left = ctx, false, nil
-	o.pairs.l, o.pairs.r = o.pairs.l[:0], o.pairs.r[:0]
-	o.pairs.right = newRowStore(kindsOf(o.n.Right.Columns()))
-	return firstError(o.right.Open(ctx), o.left.Open(ctx))
-}
-
-func (o *nestedLoop) build() error {
-	for {
-		if err := canceled(o.ctx); err != nil {
-			return err
-		}
-		b, err := o.right.Next()
-		if b == nil || err != nil {
-			return err
-		}
-		b = b.Flat(&o.flat)
-		o.pairs.right.add(b.Cols, b.N, nil)
-		if err := o.held.set(o.pairs.right.size()); err != nil {
-			return err
-		}
-	}
-}
-
-// Next implements Operator.
-func (o *nestedLoop) Next() (*vector.Batch, error) {
-	if !o.built {
-		if err := o.build(); err != nil {
-			return nil, err
-		}
-		o.built = true
-	}
-	p := &o.pairs
-	for {
-		if err := canceled(o.ctx); err != nil {
-			return nil, err
-		}
-		if p.left == nil {
-			b, err := o.left.Next()
-			if b == nil || err != nil {
-				return nil, err
-			}
-			p.startLeft(b.Flat(&o.flat))
-			o.row, o.next = 0, 0
-		}
-		done := o.collect()
-		out, err := p.flush()
-		if err != nil {
-			return nil, err
-		}
-		if out != nil {
-			return out, nil
-		}
-		if done {
-			rest := p.rest()
-			p.left = nil
-			if rest != nil {
-				return rest, nil
-			}
-		}
-	}
-}
-
-// collect gathers pairs until the batch is full; true: the left batch is through.
-func (o *nestedLoop) collect() bool {
-	p := &o.pairs
-	for ; o.row < p.left.N; o.row, o.next = o.row+1, 0 {
-		for ; o.next < uint32(p.right.n) && p.wanted(o.row); o.next++ {
-			if p.full() {
-				return false
-			}
-			p.add(int32(o.row), o.next)
-		}
-	}
-	return true
-}
-
-// Close implements Operator.
-func (o *nestedLoop) Close() error {
-	o.pairs.right, o.pairs.left = nil, nil
-	o.held.release()
-	return firstError(o.left.Close(), o.right.Close())
+	return o.left.Close()
 }

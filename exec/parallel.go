@@ -9,10 +9,57 @@ import (
 	"tsdb/planner/physical"
 )
 
-// A chain is a scan with only filters and projections above it: operators that
-// look at one row at a time, so that several workers can each run a copy over
-// their share of the scan's morsels. A gather hands the batches of a chain to
+// A chain is a scan with only filters, projections and the left sides of hash
+// joins above it: operators that look at one row at a time, so that several
+// workers can each run a copy over their share of the scan's morsels. A gather hands the batches of a chain to
 // one consumer; an aggregate runs chains itself and merges their groups.
+
+// sharedScan is what the workers of a chain share: the scan, and the tables of
+// its hash joins.
+type sharedScan struct {
+	scan   table.Scan
+	joins  map[*physical.HashJoin]*hashTable
+	tables []*hashTable // in the order in which they were made: lower joins first
+}
+
+// table returns the table of a join, making it for the first worker.
+func (s *sharedScan) table(b *builder, n *physical.HashJoin) (*hashTable, error) {
+	if t, ok := s.joins[n]; ok {
+		return t, nil
+	}
+	t, err := b.newHashTable(n)
+	if err != nil {
+		return nil, err
+	}
+	s.joins[n] = t
+	s.tables = append(s.tables, t)
+	return t, nil
+}
+
+// open builds the tables and starts the scan of n. Workers must not: what the
+// right sides compute may run subqueries.
+func (s *sharedScan) open(ctx context.Context, b *builder, n *physical.Scan) error {
+	for _, t := range s.tables {
+		begin := clock()
+		if err := t.build(ctx); err != nil {
+			return err
+		}
+		if b.env.Profile {
+			b.run.counters(t.n).nanos.Add(clock().Sub(begin).Nanoseconds())
+		}
+	}
+	var err error
+	s.scan, _, err = b.openScan(n)
+	return err
+}
+
+func (s *sharedScan) close() error {
+	var err error
+	for _, t := range s.tables {
+		err = firstError(err, t.close())
+	}
+	return err
+}
 
 // chainScan returns the scan at the bottom of n if n is a chain.
 func chainScan(n physical.Node) (*physical.Scan, bool) {
@@ -30,6 +77,11 @@ func chainScan(n physical.Node) (*physical.Scan, bool) {
 				return nil, false
 			}
 			n = c.Input
+		case *physical.HashJoin:
+			if hasSubquery(c.LeftKeys...) || c.Residual != nil && hasSubquery(c.Residual) {
+				return nil, false
+			}
+			n = c.Left
 		default:
 			return nil, false
 		}
@@ -50,7 +102,7 @@ func (b *builder) workerCount(scan *physical.Scan) int { return min(b.env.Worker
 
 // buildChains returns one operator tree per worker over the same scan.
 func (b *builder) buildChains(n physical.Node, workers int) (*sharedScan, []Operator, error) {
-	shared := &sharedScan{}
+	shared := &sharedScan{joins: map[*physical.HashJoin]*hashTable{}}
 	ops := make([]Operator, workers)
 	for i := range ops {
 		op, err := b.buildOne(n, shared)
@@ -95,17 +147,15 @@ func (b *builder) buildGather(n physical.Node, scan *physical.Scan) (Operator, e
 
 // Open implements Operator.
 func (o *gatherOp) Open(ctx context.Context) error {
-	s, _, err := o.b.openScan(o.scan)
-	if err != nil {
+	o.open, o.ack, o.inline = true, nil, o.chains[0]
+	if err := o.shared.open(ctx, o.b, o.scan); err != nil {
 		return err
 	}
-	o.shared.scan = s
-	o.open, o.ack, o.inline = true, nil, nil
-	workers := min(len(o.chains), s.Morsels())
+	workers := min(len(o.chains), o.shared.scan.Morsels())
 	if workers < 2 {
-		o.inline = o.chains[0]
 		return o.inline.Open(ctx)
 	}
+	o.inline = nil
 	if o.b.env.Profile {
 		o.b.run.counters(o.scan).workers.Store(int64(workers))
 	}
@@ -185,5 +235,5 @@ func (o *gatherOp) Close() error {
 	for _, c := range o.chains {
 		err = firstError(err, c.Close())
 	}
-	return err
+	return firstError(err, o.shared.close())
 }

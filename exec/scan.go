@@ -11,9 +11,6 @@ import (
 	"tsdb/planner/physical"
 )
 
-// sharedScan is a scan that several workers read.
-type sharedScan struct{ scan table.Scan }
-
 // scanOp reads a table with one reader, filters, and hands on the output columns.
 type scanOp struct {
 	b      *builder
