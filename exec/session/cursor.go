@@ -30,6 +30,7 @@ type cursor struct {
 func (s *Session) open(a *planner.Bound, params []planner.ParamValue, v *view, c *functions.Ctx, profile bool) (*cursor, error) {
 	cur := &cursor{view: v}
 	cur.ctx, cur.cancel = context.WithCancelCause(context.Background())
+	c.Running = cur.ctx
 	plan, err := planner.Plan(s.env(v.cat, c, v.snap), a, a.Root, params)
 	if err != nil {
 		cur.close()

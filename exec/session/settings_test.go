@@ -144,6 +144,7 @@ func TestStatementTimeout(t *testing.T) {
 	c := newServer(t).connect("tsdb")
 	c.script("SET statement_timeout = '20ms'", "[SET]",
 		"SELECT count(*) FROM generate_series(1, 100000000000) AS g", "ERROR 57014: canceling statement due to statement timeout",
+		"SELECT pg_sleep(600)", "ERROR 57014: canceling statement due to statement timeout",
 		"SET statement_timeout = 0", "[SET]")
 }
 

@@ -7,6 +7,8 @@
 package functions
 
 import (
+	"context"
+
 	"tsdb/colstore/vector"
 	"tsdb/sql/types"
 )
@@ -17,6 +19,8 @@ type Ctx struct {
 	StatementTime int64        // microseconds since 1970, start of the statement
 	Clock         func() int64 // wall clock, microseconds since 1970: clock_timestamp()
 	Session       Session      // nil in tests and in folding where no session exists
+	// Running ends when the statement is cancelled, so that functions that wait stop; nil if nothing can cancel it.
+	Running context.Context
 }
 
 // Session answers functions that ask about the session and the catalog, such

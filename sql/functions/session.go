@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"context"
 	"time"
 
 	"tsdb/colstore/vector"
@@ -140,11 +141,6 @@ func typeOf(in []types.Type) Kernel {
 // maxSleep bounds pg_sleep, so that a statement cannot hold a connection for ever.
 const maxSleep = 24 * time.Hour
 
-// interrupter is a Session whose statement can be cancelled while it waits.
-type interrupter interface {
-	Done() <-chan struct{}
-}
-
 func sleep(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	for i := 0; i < n; i++ {
 		if live(out, i) {
@@ -162,17 +158,17 @@ func wait(c *Ctx, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
-	var done <-chan struct{}
-	if s, ok := c.Session.(interrupter); ok {
-		done = s.Done()
+	running := c.Running
+	if running == nil {
+		running = context.Background()
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
-	case <-done:
-		return pgerr.New(pgerr.QueryCanceled, "canceling statement due to user request")
+	case <-running.Done():
+		return context.Cause(running)
 	}
 }
 
