@@ -129,7 +129,7 @@ func aggHasSubquery(a *logical.AggCall) bool {
 	return false
 }
 
-// kinds returns the vector kinds of columns.
+// newColumns returns the types of columns with the kinds that store them.
 func newColumns(cols []logical.Column) []columnType {
 	out := make([]columnType, len(cols))
 	for i, c := range cols {
