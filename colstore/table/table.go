@@ -84,7 +84,8 @@ const (
 	TimeOrder
 )
 
-// Range is a half-open range of time in microseconds since 1970.
+// Range is a half-open range of time in microseconds since 1970. Hi of
+// math.MaxInt64 has no end: it includes infinity.
 type Range struct{ Lo, Hi int64 }
 
 // CompareOp is the comparison of a pushed filter.

@@ -70,7 +70,9 @@ type Vector struct {
 
 	// Dict, if not nil, makes a Bytes vector dictionary encoded: row i is
 	// Dict row I32[i]. Dict itself is flat and has no NULLs; a NULL row's code
-	// is 0 and its Valid bit clear. Only table scans produce it.
+	// is 0 and its Valid bit clear. Only table scans produce it. A Dict is
+	// never changed once a batch with it was returned: two batches with the same
+	// Dict pointer have the same codes.
 	Dict *Vector
 }
 
