@@ -150,7 +150,8 @@ func (r *copyReader) broken(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded) && r.c.srv.draining.Load():
 		return errShutdown()
 	}
-	return fatal(pgerr.ConnectionFailure, "unexpected EOF on client connection with an open transaction").WithCause(err)
+	// A cause of io.EOF would be taken for the end of the data.
+	return fatal(pgerr.ConnectionFailure, "unexpected EOF on client connection with an open transaction").WithCause(unexpected(err))
 }
 
 // copyWriter sends CopyData messages.

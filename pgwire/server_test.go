@@ -163,6 +163,22 @@ func TestMalformed(t *testing.T) {
 	s.alive(t)
 }
 
+// What a client sent of a COPY before it left is not in the table.
+func TestAbandonedCopy(t *testing.T) {
+	s := startServer(t, Options{})
+	query := func(text string) []byte { return append(hello(), message('Q', append([]byte(text), 0))...) }
+	exchange(t, s.addr, query("CREATE TABLE gone (a int4)"), true)
+	for _, data := range []string{"1\n", "1\n2", "1\n2\n3\n"} {
+		sent := append(query("COPY gone FROM STDIN"), message('d', []byte(data))...)
+		for cut := range 4 {
+			exchange(t, s.addr, sent[:len(sent)-cut], true)
+		}
+	}
+	if got := exchange(t, s.addr, query("SELECT 'rows', count(*) FROM gone"), true); !bytes.Contains(got, []byte("rows\x00\x00\x00\x010C")) {
+		t.Errorf("%q", got)
+	}
+}
+
 // Malformed bodies of known length fail their request only.
 func TestMalformedBodies(t *testing.T) {
 	s := startServer(t, Options{})

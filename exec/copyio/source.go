@@ -1,7 +1,6 @@
 package copyio
 
 import (
-	"errors"
 	"io"
 
 	"tsdb/sql/pgerr"
@@ -48,7 +47,7 @@ func (s *source) fill() (bool, error) {
 	for range 100 {
 		n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // an error that wraps it is a failure
 			s.eof = true
 			return n > 0, nil
 		}
