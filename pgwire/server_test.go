@@ -19,6 +19,7 @@ import (
 
 	"tsdb/colstore"
 	"tsdb/exec/session"
+	"tsdb/sql/pgerr"
 )
 
 // testServer is a server on an engine in memory.
@@ -494,5 +495,19 @@ func TestPanic(t *testing.T) {
 	}
 	if n := s.sessions.Load(); n != 0 {
 		t.Errorf("%d sessions are left", n)
+	}
+}
+
+type closedConn struct{}
+
+func (closedConn) Write([]byte) (int, error) { return 0, net.ErrClosed }
+
+// A client that is gone is no failure of its statement.
+func TestWriteToClosed(t *testing.T) {
+	w := &writer{dst: closedConn{}}
+	w.empty('I')
+	var e *pgerr.Error
+	if err := w.flush(); !errors.As(err, &e) || e.Code != pgerr.ConnectionFailure || !errors.Is(err, net.ErrClosed) {
+		t.Errorf("%v", err)
 	}
 }

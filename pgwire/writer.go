@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"tsdb/sql/pgerr"
 )
 
 const (
@@ -91,7 +93,9 @@ func (w *writer) spill() {
 
 func (w *writer) write() {
 	if w.err == nil && len(w.buf) > 0 {
-		_, w.err = w.dst.Write(w.buf)
+		if _, err := w.dst.Write(w.buf); err != nil {
+			w.err = fatal(pgerr.ConnectionFailure, "could not send data to client").WithCause(err)
+		}
 	}
 	w.buf = w.buf[:0]
 }
