@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,8 @@ psql works too, with \d and all the rest: tsdb speaks PostgreSQL's protocol.
 // Prompt reads statements from a terminal and runs them until \q or Ctrl-D.
 func (r *Runner) Prompt(ctx context.Context, tty *os.File, database string) error {
 	fd := int(tty.Fd())
-	line := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{tty, os.Stdout}, "")
+	in := &keys{in: tty}
+	line := newLine(in)
 	var split Splitter
 	for {
 		line.SetPrompt(r.promptText(database, split.Pending()))
@@ -35,9 +34,12 @@ func (r *Runner) Prompt(ctx context.Context, tty *os.File, database string) erro
 		text, err := readLine(fd, line)
 		switch {
 		case errors.Is(err, term.ErrPasteIndicator):
-		case errors.Is(err, io.EOF) && split.Pending():
+		case errors.Is(err, io.EOF) && (in.interrupted || split.Pending()):
 			split.Rest()
 			fmt.Fprintln(r.Out)
+			history := line.History
+			in.interrupted, line = false, newLine(in) // without what was typed
+			line.History = history
 			continue
 		case errors.Is(err, io.EOF):
 			fmt.Fprintln(r.Out)
@@ -63,6 +65,27 @@ func (r *Runner) Prompt(ctx context.Context, tty *os.File, database string) erro
 		}
 	}
 }
+
+func newLine(in *keys) *term.Terminal {
+	return term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, os.Stdout}, "")
+}
+
+// keys notices Ctrl-C, which a Terminal reports as it does Ctrl-D: io.EOF.
+type keys struct {
+	in          io.Reader
+	interrupted bool
+}
+
+func (k *keys) Read(p []byte) (int, error) {
+	n, err := k.in.Read(p)
+	k.interrupted = k.interrupted || bytes.IndexByte(p[:n], ctrlC) >= 0
+	return n, err
+}
+
+const ctrlC = 3
 
 // readLine reads with the terminal in raw mode and leaves it as it was, so
 // that Ctrl-C is a signal while statements run.
@@ -125,7 +148,7 @@ func (r *Runner) promptText(database string, pending bool) string {
 // command runs a backslash command; true means quit.
 func (r *Runner) command(text string) bool {
 	switch text {
-	case `\q`, `\quit`:
+	case `\q`, `\quit`, "quit", "exit":
 		return true
 	case `\timing`:
 		r.Timing = !r.Timing
@@ -134,7 +157,7 @@ func (r *Runner) command(text string) bool {
 			state = "on"
 		}
 		fmt.Fprintf(r.Out, "Timing is %s.\n", state)
-	case `\?`, `\h`, `\help`:
+	case `\?`, `\h`, `\help`, "help":
 		fmt.Fprint(r.Out, promptHelp)
 	default:
 		fmt.Fprintf(r.Err, "invalid command %s\nTry \\? for help.\n", text)

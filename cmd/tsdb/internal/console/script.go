@@ -100,7 +100,13 @@ func (d *inline) skip() {
 	}
 }
 
-// isCommand reports whether a line is a backslash command of the prompt.
-func isCommand(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), `\`) }
+// isCommand reports whether a line is a command of the prompt.
+func isCommand(line string) bool {
+	switch line = strings.TrimSpace(line); line {
+	case "help", "quit", "exit": // psql takes these words too
+		return true
+	}
+	return strings.HasPrefix(line, `\`)
+}
 
 func newInline(in io.Reader) *inline { return &inline{lines: bufio.NewReader(in)} }
