@@ -15,8 +15,8 @@ help: ## list the targets
 build: first-build ## build ./tsdb
 	$(GO) build -o tsdb ./cmd/tsdb
 
-demo: first-build ## load real data, run the tour, go on serving
-	$(GO) run ./cmd/tsdb demo
+demo: build ## load real data, run the tour, go on serving
+	./tsdb demo
 
 first-build:
 	@echo "The first build compiles PostgreSQL's grammar, which is C code: about 2 minutes on two cores. Later builds take seconds."

@@ -32,7 +32,7 @@ is for. Then go on serving, for psql or any other client, until Ctrl-C.
 
 The weather is NOAA's hourly normals for Seattle-Tacoma International Airport,
 in the public domain, as packaged by vega-datasets (BSD-3-Clause).`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), cfg, exit, os.Stdout) },
 	}
 	f := cmd.Flags()

@@ -19,6 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	err := rootCommand().ExecuteContext(ctx)
 	stop()
 	if err == nil {
@@ -39,7 +40,19 @@ to it. Try it with "tsdb demo", run it with "tsdb serve".`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.Version = version
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serveCommand(), demoCommand(), sqlCommand(), versionCommand())
 	return root
+}
+
+// noArguments refuses words that are not flags: all of them would be mistakes.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes flags only, not %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
 }

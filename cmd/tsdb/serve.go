@@ -37,11 +37,14 @@ func serveCommand() *cobra.Command {
 Clients on this machine are trusted: psql -h 127.0.0.1 -p 5433 -U tsdb tsdb
 Others prove a password by SCRAM-SHA-256, so an address beyond loopback needs a
 superuser with a password; see --password-file.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := newLogger(level)
 			if err != nil {
 				return err
+			}
+			if cfg.MaxConnections < 1 {
+				return fmt.Errorf("invalid --max-connections %d: at least 1", cfg.MaxConnections)
 			}
 			cfg.Logger = logger
 			return serve(cmd.Context(), cfg)

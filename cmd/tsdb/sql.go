@@ -37,7 +37,7 @@ The exit status is 0 only if every statement succeeded.`,
 		Example: `  tsdb sql -c "SELECT version()"
   tsdb sql --data ./tsdb-demo -c "SELECT count(*) FROM weather"
   tsdb sql < script.sql`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSQL(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
