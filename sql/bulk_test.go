@@ -173,6 +173,10 @@ func TestBulkFallsBack(t *testing.T) {
 		"INSERT INTO t SELECT * FROM (VALUES " + strings.Repeat("(1),", 100) + "(1)) v",
 		"VALUES " + strings.Repeat("(1),", 100) + "(1)",
 		"INSERT INTO t VALUES " + strings.Repeat("(1),", bulkRows-1) + "(1)",
+		"INSERT INTO t VALUES " + strings.Repeat("(1),", 100) + "(1) LIMIT 2",
+		"INSERT INTO t VALUES " + strings.Repeat("(1),", 100) + "(1) ORDER BY 1 OFFSET 5",
+		"INSERT INTO t VALUES " + strings.Repeat("(1),", 100) + "(1) UNION SELECT 1",
+		"INSERT INTO t VALUES " + strings.Repeat("(1),", 100) + "(1) /* ; */ EXCEPT SELECT 1",
 	} {
 		sts, err := Parse(q)
 		if err != nil || sts[0].Bulk != nil {

@@ -62,12 +62,28 @@ func (sc *scanner) scan(query string) error {
 // a BulkValues; otherwise nothing happens and the rows are read as any tokens.
 func (sc *scanner) bulk() {
 	b := BulkValues{query: sc.src, start: sc.pos}
-	if !b.measure() || b.rows <= bulkRows {
+	if !b.measure() || b.rows <= bulkRows || !sc.endsInsert(b.end) {
 		return
 	}
 	sc.bulks = append(sc.bulks, b)
 	sc.pos = b.end
 	sc.prev = token{kind: tokPunct, char: ')'}
+}
+
+// endsInsert tells whether rows of VALUES that end at an offset are all the rows
+// that the INSERT takes: a LIMIT, an ORDER BY or a set operation may follow.
+func (sc *scanner) endsInsert(end int) bool {
+	l := lexer{src: sc.src, pos: end}
+	t := l.next()
+	switch t.kind {
+	case tokEOF:
+		return true
+	case tokPunct:
+		return t.char == ';'
+	case tokWord:
+		return t.word == kwOn || t.word == kwReturning
+	}
+	return false
 }
 
 // reduced returns the query without the rows of bulk VALUES but the first.
