@@ -205,12 +205,11 @@ func parseBytesBinary(v *vector.Vector, t Type, b []byte) error {
 		v.FinishBytes()
 		return nil
 	case JSONB:
-		if len(b) == 0 || b[0] != 1 {
-			ver := 0
-			if len(b) > 0 {
-				ver = int(b[0])
-			}
-			return pgerr.New(pgerr.InternalError, "unsupported jsonb version number %d", ver)
+		if len(b) == 0 {
+			return pgerr.New(pgerr.ProtocolViolation, "insufficient data left in message")
+		}
+		if b[0] != 1 {
+			return pgerr.New(pgerr.InternalError, "unsupported jsonb version number %d", b[0])
 		}
 		return parseBytesText(v, t, b[1:], nil)
 	}

@@ -165,6 +165,12 @@ func (n *Decimal) AppendStored(dst []byte) []byte {
 
 // decodeWire reads a binary value from outside, checking and normalising it.
 func (n *Decimal) decodeWire(b []byte) error {
+	switch {
+	case len(b) < 8 || len(b) < 8+2*int(binary.BigEndian.Uint16(b)):
+		return pgerr.New(pgerr.ProtocolViolation, "insufficient data left in message")
+	case len(b) > 8+2*int(binary.BigEndian.Uint16(b)):
+		return errBadBinary()
+	}
 	if err := n.Decode(b); err != nil {
 		return err
 	}
