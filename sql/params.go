@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"strconv"
 	"strings"
 
 	"tsdb/sql/pgerr"
@@ -73,4 +74,23 @@ func (m *misplacedParam) err(query string) *pgerr.Error {
 	}
 	return pgerr.New(pgerr.SyntaxError, "syntax error at or near \"%s\"", query[m.at.start:m.at.end]).
 		At(position(query, m.at.start))
+}
+
+// FirstParam returns the number of the first $n in the statement and its
+// position in the query; zeros if there is none.
+func (s *Statement) FirstParam() (number, at int) {
+	l := lexer{src: s.Query, pos: s.Offset}
+	for end := s.Offset + len(s.Text); ; {
+		t := l.next()
+		if t.kind == tokEOF || t.start >= end {
+			return 0, 0
+		}
+		if t.kind == tokParam {
+			n, err := strconv.Atoi(s.Query[t.start+1 : t.end])
+			if err != nil {
+				return 0, 0 // out of range: the grammar has refused it
+			}
+			return n, position(s.Query, t.start)
+		}
+	}
 }

@@ -63,7 +63,7 @@ func (s *Session) parse(name, query string, params []types.OID) error {
 			return err
 		}
 		if p.a.bound == nil && p.st.NumParams > 0 {
-			return pgerr.New(pgerr.UndefinedParameter, "there is no parameter $1")
+			return missingParameter(p.st)
 		}
 	}
 	return s.keepStatement(name, p)
@@ -209,6 +209,13 @@ func (s *Session) paramValue(t types.Type, format int16, value []byte, number in
 		}
 	case 1:
 		err = types.ParseBinary(v, t, value)
+		if err != nil {
+			e := *pgerr.From(err)
+			if e.Message == "incorrect binary data format" {
+				e.Message += " in bind parameter " + itoa(int64(number))
+			}
+			err = &e
+		}
 	default:
 		return nil, pgerr.New(pgerr.InvalidParameterValue, "unsupported format code: %d", format)
 	}

@@ -224,6 +224,8 @@ func TestSQLPrepare(t *testing.T) {
 		"EXECUTE p (1, 'x')", "2|x\n[SELECT 1]",
 		"EXECUTE p (1)", `ERROR 42601: wrong number of parameters for prepared statement "p" DETAIL: Expected 2 parameters but got 1.`,
 		"EXECUTE q", `ERROR 26000: prepared statement "q" does not exist`,
+		"PREPARE inside (int) AS SELECT g FROM generate_series(1, 5) g WHERE g IN (SELECT $1 + 0) AND g IN (SELECT i FROM generate_series(1, $1) i)", "[PREPARE]",
+		"EXECUTE inside(4)", "4\n[SELECT 1]",
 		"PREPARE p AS SELECT 1", `ERROR 42P05: prepared statement "p" already exists`,
 		"DEALLOCATE p", "[DEALLOCATE]",
 		"DEALLOCATE p", `ERROR 26000: prepared statement "p" does not exist`,

@@ -4,15 +4,22 @@ import (
 	"context"
 
 	"tsdb/planner"
+	"tsdb/sql"
 	"tsdb/sql/pgerr"
 )
 
 // noParameters refuses $n where the protocol carries no values.
 func noParameters(a *analyzed) error {
-	if len(a.params) > 0 || a.st.NumParams > 0 {
-		return pgerr.New(pgerr.UndefinedParameter, "there is no parameter $1")
+	if len(a.params) == 0 && a.st.NumParams == 0 {
+		return nil
 	}
-	return nil
+	return missingParameter(a.st)
+}
+
+// missingParameter is the error of a statement that has $n where it cannot.
+func missingParameter(st *sql.Statement) error {
+	number, at := st.FirstParam()
+	return pgerr.New(pgerr.UndefinedParameter, "there is no parameter $%d", number).At(at)
 }
 
 // run executes a planned statement to its end over v, which it closes.
