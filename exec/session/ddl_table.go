@@ -441,10 +441,6 @@ func (b *tableBuilder) key(k keyClause) error {
 			return err
 		}
 		if k.primary {
-			if b.null[col] {
-				return pgerr.New(pgerr.SyntaxError, `conflicting NULL/NOT NULL declarations for column "%s" of table "%s"`, name, b.t.Name).
-					At(b.st.Position(k.location))
-			}
 			b.t.Columns[col].NotNull = true
 		}
 		con.Columns = append(con.Columns, col)

@@ -7,6 +7,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/colstore/vector"
+	"tsdb/planner/bind"
 	"tsdb/planner/logical"
 	"tsdb/sql"
 	"tsdb/sql/pgerr"
@@ -71,7 +72,7 @@ func (s *Session) setValue(st *sql.Statement, n *pg_query.VariableSetStmt) (stri
 				At(st.Position(a.GetParamRef().Location))
 		}
 		if c := a.GetTypeCast(); c != nil && name == "timezone" {
-			return s.zoneInterval(c)
+			return s.zoneInterval(st, c)
 		}
 		parts[i] = constText(a)
 		if list && a.GetAConst().GetSval() != nil && name != "datestyle" {
@@ -82,10 +83,14 @@ func (s *Session) setValue(st *sql.Statement, n *pg_query.VariableSetStmt) (stri
 }
 
 // zoneInterval reads SET TIME ZONE INTERVAL '...' as hours east of Greenwich.
-func (s *Session) zoneInterval(c *pg_query.TypeCast) (string, error) {
+func (s *Session) zoneInterval(st *sql.Statement, c *pg_query.TypeCast) (string, error) {
 	text := constText(c.Arg)
 	v := vector.New(vector.Fixed16, 1)
-	if err := types.ParseText(v, types.T(types.Interval), []byte(text), &s.tctx); err != nil {
+	t, err := bind.TypeNameIn(st, c.TypeName)
+	if err != nil {
+		return "", err
+	}
+	if err := types.ParseText(v, t, []byte(text), &s.tctx); err != nil {
 		return "", err
 	}
 	us, days, months := intervalFields(v.F16[0])

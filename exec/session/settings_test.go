@@ -13,6 +13,7 @@ func TestSettings(t *testing.T) {
 		"SET timezone = 'europe/berlin'; SHOW TimeZone", "[SET]Europe/Berlin\n[SHOW]",
 		"SET TIME ZONE 2; SHOW timezone", "[SET]<+02>-02\n[SHOW]",
 		"SET TIME ZONE INTERVAL '-05:30' HOUR TO MINUTE; SHOW timezone", "[SET]<-05:30>+05:30\n[SHOW]",
+		"SET TIME ZONE INTERVAL '2' HOUR; SHOW timezone", "[SET]<+02>-02\n[SHOW]",
 		"SET TIME ZONE 'Mars/Base'", `ERROR 22023: invalid value for parameter "TimeZone": "Mars/Base"`,
 		"SET TIME ZONE LOCAL; SHOW timezone", "[SET]UTC\n[SHOW]",
 		"SET statement_timeout = '5s'; SHOW statement_timeout", "[SET]5s\n[SHOW]",
