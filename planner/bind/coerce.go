@@ -180,7 +180,7 @@ func (b *binder) commonType(construct string, ops []operand) (types.Type, error)
 			seen = append(seen, t)
 		}
 	}
-	oid, ok := functions.CommonType(seen)
+	oid, ok := functions.ChooseType(seen)
 	if !ok {
 		return types.Type{}, b.noCommonType(construct, ops)
 	}
@@ -207,7 +207,7 @@ func (b *binder) noCommonType(construct string, ops []operand) error {
 	for _, o := range ops {
 		t := o.expr.ResultType().OID
 		list = append(list, t)
-		c, ok := functions.CommonType(list)
+		c, ok := functions.ChooseType(list)
 		if !ok {
 			return b.errorAt(locate(o.node), pgerr.DatatypeMismatch, "%s types %s and %s cannot be matched",
 				construct, typeText(so), typeText(t))
@@ -225,6 +225,9 @@ func (b *binder) toCommon(construct string, o operand, want types.Type) (scalar.
 		return nil, err
 	}
 	if !ok {
+		if construct == "CASE" {
+			construct = "CASE/WHEN" // PostgreSQL's two names for one construct
+		}
 		return nil, b.errorAt(loc, pgerr.CannotCoerce, "%s could not convert type %s to %s",
 			construct, typeText(o.expr.ResultType().OID), typeText(want.OID))
 	}

@@ -74,6 +74,21 @@ func CanImplicit(from, to types.OID) bool {
 // category is its implicit target and it is not preferred. Only unknowns give
 // text. ok is false if the categories differ or a cast is missing.
 func CommonType(ts []types.OID) (types.OID, bool) {
+	best, ok := ChooseType(ts)
+	if !ok {
+		return 0, false
+	}
+	for _, t := range ts {
+		if !CanImplicit(t, best) {
+			return 0, false
+		}
+	}
+	return best, true
+}
+
+// ChooseType is CommonType for a caller that goes on to cast: the types are of
+// one category, but not all of them need have a cast to the result.
+func ChooseType(ts []types.OID) (types.OID, bool) {
 	best := types.OID(0)
 	var bestCat byte
 	var bestPref bool
@@ -93,11 +108,6 @@ func CommonType(ts []types.OID) (types.OID, bool) {
 	}
 	if best == 0 {
 		return types.Text, true
-	}
-	for _, t := range ts {
-		if !CanImplicit(t, best) {
-			return 0, false
-		}
 	}
 	return best, true
 }
