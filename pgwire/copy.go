@@ -24,6 +24,18 @@ func (s *copyState) drain() error {
 	return err
 }
 
+// abandon skips what is left of the message that a failed COPY was reading;
+// whole messages after it are ignored where they arrive.
+func (s *copyState) abandon() {
+	if s.in == nil || s.broken {
+		return
+	}
+	if err := s.in.c.in.skip(s.in.left); err != nil {
+		s.broken = true
+	}
+	s.in = nil
+}
+
 // CopyIn asks the client for data.
 func (c *conn) CopyIn(binary bool, columns int) (io.Reader, error) {
 	if err := c.copy.drain(); err != nil {

@@ -9,6 +9,7 @@ import (
 // dispatch serves a message that stands between statements; false ends the connection.
 func (c *conn) dispatch(typ byte, body []byte) bool {
 	if typ == 'X' {
+		c.out.flush() // answers to what was sent before it
 		return false
 	}
 	if c.skip && typ != 'S' {
@@ -74,8 +75,9 @@ func (c *conn) run(statement func() error) error {
 	err := statement()
 	c.stopWatch()
 	if err == nil {
-		err = c.copy.drain()
+		return c.copy.drain()
 	}
+	c.copy.abandon()
 	return err
 }
 

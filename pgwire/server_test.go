@@ -180,6 +180,19 @@ func TestAbandonedCopy(t *testing.T) {
 	}
 }
 
+// After a COPY that failed within a long message the session goes on.
+func TestFailedCopyOfLongMessage(t *testing.T) {
+	s := startServer(t, Options{})
+	sent := append(hello(), message('Q', []byte("CREATE TABLE long (a int4)\x00"))...)
+	sent = append(sent, message('Q', []byte("COPY long FROM STDIN\x00"))...)
+	data := message('d', append([]byte("bad\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))
+	sent = slices.Concat(sent, data, data, message('c', nil), message('Q', []byte("SELECT 4711\x00")))
+	got := exchange(t, s.addr, append(sent, message('X', nil)...), false)
+	if !bytes.Contains(got, []byte("invalid input syntax for type integer")) || !bytes.Contains(got, []byte("4711")) {
+		t.Errorf("%q", got)
+	}
+}
+
 // Malformed bodies of known length fail their request only.
 func TestMalformedBodies(t *testing.T) {
 	s := startServer(t, Options{})
