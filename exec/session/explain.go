@@ -15,11 +15,25 @@ import (
 
 // explain prints the plan of a statement, and with ANALYZE runs it first.
 func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
-	lines, err := s.explainLines(ctx, a.bound, params, v)
+	b := a.bound
+	if x := a.st.Node.GetExplainStmt().GetQuery().GetExecuteStmt(); x != nil {
+		inner, values, err := s.executed(x)
+		if err == nil && inner.cat != v.cat {
+			err = pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
+		}
+		if err != nil {
+			v.close()
+			return "", err
+		}
+		of := *b
+		of.Inner = inner.bound
+		b, params = &of, values
+	}
+	lines, err := s.explainLines(ctx, b, params, v)
 	if err != nil {
 		return "", err
 	}
-	if a.bound.Format == "json" {
+	if b.Format == "json" {
 		lines = []string{strings.Join(lines, "\n")}
 	}
 	out := &vector.Batch{Cols: []*vector.Vector{vector.New(vector.Bytes, len(lines))}, N: len(lines)}

@@ -40,33 +40,42 @@ func (s *Session) prepareCommand(st *sql.Statement, n *pg_query.PrepareStmt) err
 
 // executeCommand is SQL's EXECUTE name (values).
 func (s *Session) executeCommand(ctx context.Context, n *pg_query.ExecuteStmt, r Result) (string, error) {
-	p, err := s.findStatement(n.Name)
+	a, params, err := s.executed(n)
 	if err != nil {
 		return "", err
 	}
+	v := s.view()
+	if v.cat != a.cat {
+		v.close()
+		return "", pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
+	}
+	return s.run(ctx, a, params, v, r)
+}
+
+// executed finds the statement of an EXECUTE and evaluates its values.
+func (s *Session) executed(n *pg_query.ExecuteStmt) (*analyzed, []planner.ParamValue, error) {
+	p, err := s.findStatement(n.Name)
+	if err != nil {
+		return nil, nil, err
+	}
 	if p.a == nil || p.a.bound == nil {
-		return "", pgerr.Unsupported("EXECUTE of this statement")
+		return nil, nil, pgerr.Unsupported("EXECUTE of this statement")
 	}
 	if err := s.refresh(p); err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	if len(n.Params) != len(p.a.params) {
-		return "", pgerr.New(pgerr.SyntaxError, `wrong number of parameters for prepared statement "%s"`, n.Name).
+		return nil, nil, pgerr.New(pgerr.SyntaxError, `wrong number of parameters for prepared statement "%s"`, n.Name).
 			WithDetail("Expected %d parameters but got %d.", len(p.a.params), len(n.Params))
 	}
 	params := make([]planner.ParamValue, len(n.Params))
 	c := s.functionCtx()
 	for i, a := range n.Params {
 		if params[i], err = s.argument(c, a, p.a.params[i]); err != nil {
-			return "", err
+			return nil, nil, err
 		}
 	}
-	v := s.view()
-	if v.cat != p.a.cat {
-		v.close()
-		return "", pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
-	}
-	return s.run(ctx, p.a, params, v, r)
+	return p.a, params, nil
 }
 
 // argument evaluates one value of EXECUTE as the parameter's type.
