@@ -180,10 +180,10 @@ func (c *copySpec) check(seen map[string]bool) error {
 		return err
 	}
 	if strings.Contains(*c.null, c.delimiter) {
-		return copyBad("COPY delimiter must not appear in the NULL specification")
+		return copyFeature("COPY delimiter must not appear in the NULL specification")
 	}
 	if csv && strings.Contains(*c.null, c.quote) {
-		return copyBad("CSV quote character must not appear in the NULL specification")
+		return copyFeature("CSV quote character must not appear in the NULL specification")
 	}
 	c.o.Delimiter, c.o.Null = c.delimiter[0], *c.null
 	if csv {

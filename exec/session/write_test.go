@@ -28,6 +28,16 @@ func TestInsert(t *testing.T) {
 	)
 }
 
+func TestSystemColumns(t *testing.T) {
+	c := newServer(t).connect("tsdb")
+	c.script(
+		"CREATE TABLE t (k int)", "[CREATE TABLE]",
+		"SELECT ctid FROM t", "ERROR 0A000: system column ctid is not supported",
+		"SELECT 1 FROM t x WHERE x.xmin = '1'", "ERROR 0A000: system column xmin is not supported",
+		"SELECT ctid FROM (SELECT k FROM t) x", `ERROR 42703: column "ctid" does not exist`,
+	)
+}
+
 func TestUniqueAndConflict(t *testing.T) {
 	c := newServer(t).connect("tsdb")
 	c.script(
@@ -146,7 +156,7 @@ func TestCopyOptionErrors(t *testing.T) {
 		"COPY t FROM STDIN (FORMAT csv, FORCE_NULL (x))", `ERROR 42P10: FORCE_NULL column "x" not referenced by COPY`,
 		"COPY t TO STDOUT (FORMAT csv, FORCE_NULL (a))", "ERROR 0A000: COPY force null only available using COPY FROM",
 		"COPY t FROM STDIN (NULL E'\\n')", "ERROR 22023: COPY null representation cannot use newline or carriage return",
-		"COPY t FROM STDIN (DELIMITER ',', NULL ',')", "ERROR 22023: COPY delimiter must not appear in the NULL specification",
+		"COPY t FROM STDIN (DELIMITER ',', NULL ',')", "ERROR 0A000: COPY delimiter must not appear in the NULL specification",
 		"COPY t FROM STDIN (HEADER perhaps)", `ERROR 42601: header requires a Boolean value or "match"`,
 		"COPY t (a, a) FROM STDIN", `ERROR 42701: column "a" specified more than once`,
 		"COPY t FROM STDIN WHERE a = 'x'", "ERROR 0A000: COPY FROM ... WHERE is not supported",

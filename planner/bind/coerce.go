@@ -70,7 +70,13 @@ func castWith(c *functions.Cast, e scalar.Expr, want types.Type, how conversion)
 
 // applyModifier makes a value obey the modifier of its own type: varchar(3), numeric(10,2).
 func (b *binder) applyModifier(e scalar.Expr, want types.Type, how conversion) scalar.Expr {
-	if want.Mod < 0 || e.ResultType().Mod == want.Mod {
+	if e.ResultType().Mod == want.Mod {
+		return e
+	}
+	if want.Mod < 0 {
+		if how.written { // n::numeric forgets the (10,2) of n, not its value
+			return &scalar.Cast{Arg: e, Typ: want}
+		}
 		return e
 	}
 	if c, ok := e.(*scalar.Const); ok && c.Value.IsNull(0) {

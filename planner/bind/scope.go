@@ -275,8 +275,31 @@ func (b *binder) missingItem(s *scope, rel string, location int32) error {
 	return e.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", rel)
 }
 
+// systemColumn tells whether every table of PostgreSQL has a column of this name.
+func systemColumn(name string) bool {
+	switch name {
+	case "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid":
+		return true
+	}
+	return false
+}
+
+// readsTable tells whether a table, and not only subqueries, is in scope under
+// this name; any name if rel is empty.
+func readsTable(s *scope, rel string) (found bool) {
+	visibleScopes(s, func(s *scope) {
+		for _, it := range s.all {
+			found = found || it.table != nil && (rel == "" || it.alias == rel)
+		}
+	})
+	return found
+}
+
 // missingColumn is the error of a column that no item has, with a hint at a similar one.
 func (b *binder) missingColumn(s *scope, rel, col string, location int32) error {
+	if systemColumn(col) && readsTable(s, rel) {
+		return b.unsupportedAt(location, "system column %s", col)
+	}
 	var e *pgerr.Error
 	if rel != "" {
 		e = b.errorAt(location, pgerr.UndefinedColumn, "column %s.%s does not exist", rel, col)
