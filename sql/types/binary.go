@@ -63,7 +63,11 @@ func AppendBinary(dst []byte, t Type, v *vector.Vector, i int) []byte {
 	case vector.Float32:
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(v.F32[p]))
 	case vector.Float64:
-		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.F64[p]))
+		bits := math.Float64bits(v.F64[p])
+		if v.F64[p] != v.F64[p] {
+			bits = 0x7FF8 << 48 // C's NaN; Go's has another low bit
+		}
+		return binary.BigEndian.AppendUint64(dst, bits)
 	case vector.Fixed16:
 		return append(dst, v.F16[p][:]...)
 	}

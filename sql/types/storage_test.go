@@ -65,6 +65,20 @@ func TestStoredForms(t *testing.T) {
 	}
 }
 
+// TestBinaryNaN: the bits of NaN on the wire are C's.
+func TestBinaryNaN(t *testing.T) {
+	for name, want := range map[string]string{"float8": "7ff8000000000000", "float4": "7fc00000"} {
+		typ := spelledType(t, name)
+		v := vector.New(typ.Kind(), 1)
+		if err := ParseText(v, typ, []byte("NaN"), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(AppendBinary(nil, typ, v, 0)); got != want {
+			t.Errorf("%s %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestMalformedBinary(t *testing.T) {
 	for _, c := range []struct{ typ, hex, code string }{
 		{"int4", "0001", "08P01"}, {"int4", "0000000000", "22P03"}, {"bool", "", "08P01"},
