@@ -144,7 +144,7 @@ func TestExplainAnalyze(t *testing.T) {
 		}
 		return s, true
 	}
-	o := explain.Options{Analyze: true, Timing: true, Planning: 250 * time.Microsecond, Execution: 2 * time.Millisecond}
+	o := explain.Options{Analyze: true, Timing: true, Summary: true, Planning: 250 * time.Microsecond, Execution: 2 * time.Millisecond}
 	lines, err := explain.Text(n, o, stats)
 	if err != nil {
 		t.Fatal(err)

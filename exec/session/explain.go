@@ -67,7 +67,7 @@ func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []p
 		return nil, err
 	}
 	defer cur.close()
-	o := explain.Options{Analyze: b.Analyze, Costs: b.Costs, Timing: b.Timing, Verbose: b.Verbose, Format: b.Format,
+	o := explain.Options{Analyze: b.Analyze, Costs: b.Costs, Timing: b.Timing, Summary: b.Summary, Verbose: b.Verbose, Format: b.Format,
 		Ctx: c, Planning: time.Since(begin)}
 	var stats func(physical.Node) (explain.Stats, bool)
 	if b.Analyze {

@@ -228,6 +228,7 @@ func TestSQLPrepare(t *testing.T) {
 		"EXECUTE inside(4)", "4\n[SELECT 1]",
 		"PREPARE few (int) AS SELECT g FROM generate_series(1, 5) g LIMIT $1", "[PREPARE]",
 		"EXPLAIN (COSTS OFF) EXECUTE few(2)", "Limit\n  Count: 2\n  ->  Function Scan on generate_series g\n        Function Call: generate_series(1, 5)\n[EXPLAIN]",
+		"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF) SELECT g FROM generate_series(1, 2) g", "Function Scan on generate_series g (actual rows=2 batches=1)\n  Function Call: generate_series(1, 2)\n[EXPLAIN]",
 		"EXPLAIN EXECUTE few", `ERROR 42601: wrong number of parameters for prepared statement "few" DETAIL: Expected 1 parameters but got 0.`,
 		"EXPLAIN EXECUTE nobody", `ERROR 26000: prepared statement "nobody" does not exist`,
 		"PREPARE p AS SELECT 1", `ERROR 42P05: prepared statement "p" already exists`,

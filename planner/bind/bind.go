@@ -62,9 +62,9 @@ type Bound struct {
 	Bulk  *BulkInsert
 
 	// Explain
-	Inner                           *Bound
-	Analyze, Costs, Timing, Verbose bool
-	Format                          string // text, json, ...
+	Inner                                    *Bound
+	Analyze, Costs, Timing, Verbose, Summary bool
+	Format                                   string // text, json, ...
 
 	Utility *pg_query.Node
 }

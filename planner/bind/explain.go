@@ -14,18 +14,22 @@ import (
 // explain binds EXPLAIN and the statement it explains.
 func (b *binder) explain(n *pg_query.ExplainStmt) (*Bound, error) {
 	out := &Bound{Kind: Explain, Costs: true, Format: "text"}
-	timingSet := false
+	timingSet, summarySet := false, false
 	for _, o := range n.Options {
 		d := o.GetDefElem()
 		if err := b.explainOption(out, d); err != nil {
 			return nil, err
 		}
 		timingSet = timingSet || d.Defname == "timing"
+		summarySet = summarySet || d.Defname == "summary"
 	}
 	if !timingSet {
 		out.Timing = out.Analyze
 	} else if out.Timing && !out.Analyze {
 		return nil, pgerr.New(pgerr.InvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE")
+	}
+	if !summarySet {
+		out.Summary = out.Analyze
 	}
 	inner, err := b.statement(n.Query)
 	if err != nil {
@@ -51,7 +55,9 @@ func (b *binder) explainOption(out *Bound, d *pg_query.DefElem) error {
 		flag = &out.Costs
 	case "timing":
 		flag = &out.Timing
-	case "settings", "buffers", "summary", "wal":
+	case "summary":
+		flag = &out.Summary
+	case "settings", "buffers", "wal":
 		flag = new(bool)
 	case "format":
 		return b.explainFormat(out, d)

@@ -24,6 +24,7 @@ type Options struct {
 	Costs   bool // estimated rows
 	Timing  bool
 	Verbose bool
+	Summary bool           // Planning, and with Analyze Execution
 	Format  string         // "", text, json
 	Ctx     *functions.Ctx // for the text of values; nil: defaults
 
@@ -49,9 +50,11 @@ func Text(n physical.Node, o Options, stats func(physical.Node) (Stats, bool)) (
 	switch strings.ToLower(o.Format) {
 	case "", "text":
 		lines := root.text(nil, 0)
-		if o.Analyze {
-			lines = append(lines, "Planning Time: "+millis(o.Planning.Nanoseconds()),
-				"Execution Time: "+millis(o.Execution.Nanoseconds()))
+		if o.Summary {
+			lines = append(lines, "Planning Time: "+millis(o.Planning.Nanoseconds()))
+			if o.Analyze {
+				lines = append(lines, "Execution Time: "+millis(o.Execution.Nanoseconds()))
+			}
 		}
 		return lines, nil
 	case "json":
@@ -127,9 +130,11 @@ func (d *describer) heading(it *item) {
 // json returns the plan as one JSON document, a line per row of output.
 func (d *describer) json(root *item) ([]string, error) {
 	doc := map[string]any{"Plan": d.object(root)}
-	if d.o.Analyze {
+	if d.o.Summary {
 		doc["Planning Time"] = float64(d.o.Planning.Microseconds()) / 1e3
-		doc["Execution Time"] = float64(d.o.Execution.Microseconds()) / 1e3
+		if d.o.Analyze {
+			doc["Execution Time"] = float64(d.o.Execution.Microseconds()) / 1e3
+		}
 	}
 	out, err := json.MarshalIndent([]any{doc}, "", "  ")
 	if err != nil {
