@@ -87,7 +87,7 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 	}
 	v := s.view()
 	defer v.close()
-	t, err := s.relation(st, n.Relation)
+	t, err := s.relation(n.Relation)
 	if err != nil {
 		return 0, err
 	}
@@ -205,7 +205,7 @@ func (s *Session) copyQuery(st *sql.Statement, n *pg_query.CopyStmt) (*pg_query.
 		return n.Query, nil
 	}
 	var names []string
-	if t, err := s.relation(st, n.Relation); err == nil {
+	if t, err := s.relation(n.Relation); err == nil {
 		cols, err := copyColumns(t, n.Attlist)
 		if err != nil {
 			return nil, err

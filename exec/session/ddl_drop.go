@@ -33,7 +33,7 @@ func (s *Session) findTable(schema, name string) (*catalog.Table, error) {
 }
 
 // relation resolves a RangeVar to a table.
-func (s *Session) relation(st *sql.Statement, rv *pg_query.RangeVar) (*catalog.Table, error) {
+func (s *Session) relation(rv *pg_query.RangeVar) (*catalog.Table, error) {
 	if err := s.checkDatabase(rv); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Session) relation(st *sql.Statement, rv *pg_query.RangeVar) (*catalog.T
 		name = rv.GetSchemaname() + "." + name
 	}
 	_ = err // a missing schema is reported as a missing relation, as PostgreSQL does here
-	return nil, pgerr.New(pgerr.UndefinedTable, `relation "%s" does not exist`, name).At(st.Position(rv.GetLocation()))
+	return nil, pgerr.New(pgerr.UndefinedTable, `relation "%s" does not exist`, name)
 }
 
 func (s *Session) virtual(schema, name string) bool {
@@ -197,7 +197,7 @@ func (s *Session) refuseConstraintIndex(schema, name string) error {
 func (s *Session) truncate(st *sql.Statement, n *pg_query.TruncateStmt) error {
 	var all []*catalog.Table
 	for _, r := range n.Relations {
-		t, err := s.relation(st, r.GetRangeVar())
+		t, err := s.relation(r.GetRangeVar())
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func (s *Session) vacuum(st *sql.Statement, n *pg_query.VacuumStmt) (string, err
 		if s.virtual(rv.GetSchemaname(), rv.GetRelname()) {
 			continue
 		}
-		if _, err := s.relation(st, rv); err != nil {
+		if _, err := s.relation(rv); err != nil {
 			return "", err
 		}
 	}
