@@ -47,7 +47,7 @@ func (c *conn) dispatch(typ byte, body []byte) bool {
 // errFormat is a message whose body does not follow the protocol. Its length
 // was right, so the conversation goes on.
 func errFormat(detail error) error {
-	return pgerr.New(pgerr.ProtocolViolation, "invalid message format").WithDetail("%s.", detail.Error())
+	return pgerr.New(pgerr.ProtocolViolation, "invalid message format").WithCause(detail)
 }
 
 // simpleQuery runs a query string.

@@ -32,7 +32,8 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a data directory to PostgreSQL clients",
-		Long: `Serve a data directory to PostgreSQL clients until SIGTERM or Ctrl-C.
+		Long: `Serve a data directory to PostgreSQL clients until SIGTERM or Ctrl-C; a second
+one does not wait for running statements.
 
 Clients on this machine are trusted: psql -h 127.0.0.1 -p 5433 -U tsdb tsdb
 Others prove a password by SCRAM-SHA-256, so an address beyond loopback needs a
