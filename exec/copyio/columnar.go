@@ -134,6 +134,9 @@ func (r *columnarReader) openArrow(f readerAtSeeker) error {
 		return err
 	}
 	if bytes.Equal(magic, []byte("ARROW1")) {
+		if err := checkFooter(f); err != nil {
+			return err
+		}
 		fr, err := ipc.NewFileReader(f)
 		if err != nil {
 			return err
