@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tsdb/planner"
 	"tsdb/planner/build"
@@ -43,7 +44,11 @@ func randomCondition(r *rand.Rand, depth int) string {
 	}
 	text := func() string { return "'" + pick("a", "ab", "abc", "b", "c", "", "zz") + "'" }
 	number := func() string { return pick("-2", "-1", "0", "1", "2", "3", "2147483647", "3000000000", "-3000000000") }
-	switch r.IntN(16) {
+	switch r.IntN(18) {
+	case 16:
+		return "ts " + op + " timestamptz '" + randomTime(r, false) + "+00'"
+	case 17:
+		return pick("ts::timestamptz "+op+" '", "ts::date "+op+" timestamptz '") + randomTime(r, false) + "+00'"
 	case 0, 1:
 		return "s " + op + " " + text()
 	case 2:
@@ -83,7 +88,12 @@ func TestPruningChangesNothing(t *testing.T) {
 	d := randomTable(t, r)
 	d.use(config{batch: 64, workers: 1})
 	skipping := 0
-	for range 1500 {
+	for i := range 1500 {
+		zone, err := time.LoadLocation([]string{"UTC", "Asia/Kolkata", "America/Los_Angeles"}[i%3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.ctx.Zone = zone
 		query := "SELECT s, i, ts, f, n, b FROM t WHERE " + randomCondition(r, 2)
 		d.store.strict, d.noPrune = true, false
 		n := d.plan(t, query)

@@ -2,6 +2,7 @@ package keyrange
 
 import (
 	"math"
+	"time"
 
 	"tsdb/colstore/vector"
 	"tsdb/planner/scalar"
@@ -109,10 +110,56 @@ func (d *deriver) castComparison(op string, cast *scalar.Cast, k *scalar.Const) 
 			return d.one(col, ivs...)
 		}
 	case from.OID == types.Timestamp && to.OID == types.TimestampTZ || from.OID == types.TimestampTZ && to.OID == types.Timestamp:
-		// The order of the two differs around a change of daylight saving time.
-		return nil
+		if ivs, ok := d.aroundZone(op, from, k, from.OID); ok && k.Typ.OID == to.OID {
+			return d.one(col, ivs...)
+		}
 	}
 	return nil
+}
+
+// zoneMargin is how far civil time and instants can be apart in order: an hour
+// that daylight saving time repeats or skips, or the day that a zone skipped
+// when it moved across the date line, in microseconds.
+const zoneMargin = 25 * 3600 * 1e6
+
+// aroundZone returns values of the column type t (a date, timestamp or
+// timestamptz) for which `value op k` can be true when the comparison passes
+// through the session's time zone: k, converted to via, is the bound. In UTC
+// the bound is exact; elsewhere it moves outwards by zoneMargin, because the
+// orders of civil time and of instants differ around a change of the offset.
+func (d *deriver) aroundZone(op string, t types.Type, k *scalar.Const, via types.OID) ([]interval, bool) {
+	v, ok := d.converted(k.Value, k.Typ.OID, via)
+	if !ok {
+		return nil, false
+	}
+	at := v.I64[0]
+	if at >= math.MaxInt64-zoneMargin || at <= math.MinInt64+zoneMargin {
+		return nil, false
+	}
+	if z := d.ctx.Zone; z == nil || z == time.UTC || z.String() == "UTC" {
+		if t.OID == types.Date {
+			return dateBounds(op, at)
+		}
+		return intervals(op, v), true
+	}
+	bound := func(op string, at int64) ([]interval, bool) {
+		if t.OID == types.Date {
+			return dateBounds(op, at)
+		}
+		return intervals(op, integerVector(via, at)), true
+	}
+	switch op {
+	case "<", "<=":
+		return bound("<=", at+zoneMargin)
+	case ">", ">=":
+		return bound(">=", at-zoneMargin)
+	}
+	hi, ok1 := bound("<=", at+zoneMargin)
+	lo, ok2 := bound(">=", at-zoneMargin)
+	if !ok1 || !ok2 || len(hi) != 1 || len(lo) != 1 {
+		return nil, false
+	}
+	return []interval{{lo: lo[0].lo, loOpen: lo[0].loOpen, hi: hi[0].hi, hiOpen: hi[0].hiOpen}}, true
 }
 
 // dayBounds returns the instants whose date compares with day as op says.

@@ -206,6 +206,9 @@ func (d *deriver) bounds(op string, t types.Type, k *scalar.Const) ([]interval, 
 	if v, ok := d.widened(t, k); ok {
 		return intervals(op, v), true
 	}
+	if k.Typ.OID == types.TimestampTZ && (t.OID == types.Timestamp || t.OID == types.Date) {
+		return d.aroundZone(op, t, k, types.Timestamp)
+	}
 	return nil, false
 }
 
