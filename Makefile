@@ -1,5 +1,5 @@
 # What there is to do with tsdb's sources; "make help" lists it.
-# The plain go commands work too: GOEXPERIMENT=simd only makes the kernels faster.
+# The plain go commands work too: GOEXPERIMENT=simd lets kernels use vector instructions where they have a version for them.
 
 export GOEXPERIMENT ?= simd
 GO       ?= go

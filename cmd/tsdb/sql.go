@@ -56,7 +56,7 @@ The exit status is 0 only if every statement succeeded.`,
 
 func runSQL(ctx context.Context, o sqlOptions) (err error) {
 	if o.data != "" {
-		srv, openErr := server.Open(server.Config{Data: o.data, Memory: o.memory, Version: version})
+		srv, openErr := server.Open(server.Config{Data: o.data, MustExist: true, Memory: o.memory, Version: version})
 		if openErr != nil {
 			return openErr
 		}

@@ -23,6 +23,7 @@ const Superuser = "tsdb"
 
 // Config says what to open and where to listen.
 type Config struct {
+	MustExist       bool // refuse a data directory without a database instead of making one
 	Data            string
 	Listen          string // host:port
 	AnyPort         bool   // take a free port if the one of Listen is taken
@@ -54,6 +55,9 @@ func Open(cfg Config) (*Server, error) {
 		cfg.Memory = config.DefaultMemory()
 	}
 	if err := config.CheckMemory(cfg.Memory); err != nil {
+		return nil, err
+	}
+	if err := checkDirectory(cfg.Data, cfg.MustExist); err != nil {
 		return nil, err
 	}
 	// Half for what is written and cached, a quarter for one query; the rest is room for the others.
