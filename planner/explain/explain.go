@@ -136,11 +136,14 @@ func (d *describer) json(root *item) ([]string, error) {
 			doc["Execution Time"] = float64(d.o.Execution.Microseconds()) / 1e3
 		}
 	}
-	out, err := json.MarshalIndent([]any{doc}, "", "  ")
-	if err != nil {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false) // conditions hold < and >
+	if err := enc.Encode([]any{doc}); err != nil {
 		return nil, err
 	}
-	return []string{string(out)}, nil
+	return []string{strings.TrimSuffix(out.String(), "\n")}, nil
 }
 
 func (d *describer) object(it *item) map[string]any {
