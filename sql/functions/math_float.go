@@ -66,7 +66,7 @@ func floatPower(a, b float64) (float64, error) {
 	case a < 0 && math.Floor(b) != b:
 		return 0, pgerr.New(pgerr.InvalidArgumentForPower, "a negative number raised to a non-integer power yields a complex result")
 	}
-	r := math.Pow(a, b)
+	r := pow(a, b)
 	switch {
 	case math.IsInf(a, 0) || math.IsInf(b, 0):
 	case math.IsInf(r, 0):
