@@ -164,7 +164,7 @@ func (c *conn) ready() {
 
 // step serves one message; false ends the connection.
 func (c *conn) step() bool {
-	if c.in.buffered() < 5 {
+	if c.in.buffered() < 5+c.in.owed {
 		if c.out.want && c.out.flush() != nil {
 			return false
 		}

@@ -73,6 +73,7 @@ func (c *conn) run(statement func() error) error {
 	c.copy = copyState{}
 	c.startWatch()
 	err := statement()
+	c.copy.release()
 	c.stopWatch()
 	if err == nil {
 		return c.copy.drain()

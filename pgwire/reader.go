@@ -33,6 +33,7 @@ type reader struct {
 	src   io.Reader
 	buf   []byte // small or large
 	r, w  int    // buf[r:w] is unread
+	owed  int    // bytes of a message given up that stand before the next header
 	small []byte
 	large *[largeRead]byte // nil while the small buffer serves
 	body  []byte           // of a message that is larger than buf
@@ -87,8 +88,22 @@ func (r *reader) fill(n int) error {
 	return nil
 }
 
-// header reads a message's type and the length of its body.
+// giveUp leaves the next size bytes, the rest of a message, to be dropped when
+// the next header is read: dropping them now might wait for the client.
+func (r *reader) giveUp(size int) { r.owed += size }
+
+// header reads a message's type and the length of its body. After an error it
+// may be called again: what had arrived is still there.
 func (r *reader) header() (typ byte, size int, err error) {
+	for r.owed > 0 {
+		n := min(r.owed, r.w-r.r)
+		r.r += n
+		if r.owed -= n; r.owed > 0 {
+			if err := r.fill(1); err != nil {
+				return 0, 0, unexpected(err)
+			}
+		}
+	}
 	if err := r.fill(5); err != nil {
 		return 0, 0, err
 	}

@@ -107,7 +107,7 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 	if err != nil {
 		return 0, err
 	}
-	in, done, err := s.copySource(n.Filename, t.Name, cols, spec, r, &c.Context)
+	in, done, err := s.copySource(ctx, n.Filename, t.Name, cols, spec, r, &c.Context)
 	if err != nil {
 		return 0, err
 	}
@@ -136,24 +136,44 @@ func (s *Session) copyRows(ctx context.Context, w *writer, f *filler, in copyio.
 	}
 }
 
+// streamReader reads a client's stream to its end, also where the rows end
+// before it: the client may still fail it, and the wait for that belongs to
+// the statement.
+type streamReader struct {
+	copyio.Reader
+	stream io.Reader
+}
+
+// Next implements copyio.Reader.
+func (r *streamReader) Next() (*vector.Batch, error) {
+	b, err := r.Reader.Next()
+	if b == nil && err == nil {
+		_, err = io.Copy(io.Discard, r.stream)
+	}
+	return b, err
+}
+
 // copyBuffer gathers what COPY TO writes to a file, large enough that a
 // system call costs little per row.
 const copyBuffer = 256 << 10
 
 // copySource opens what COPY FROM reads: the client's stream or a file.
-func (s *Session) copySource(file, rel string, cols []copyio.Column, spec *copySpec, r Result, c *types.Context) (copyio.Reader, func(), error) {
+func (s *Session) copySource(ctx context.Context, file, rel string, cols []copyio.Column, spec *copySpec, r Result, c *types.Context) (copyio.Reader, func(), error) {
 	columnar := spec.o.Format == copyio.Parquet || spec.o.Format == copyio.Arrow
 	if file == "" {
 		if columnar {
 			return nil, nil, pgerr.Unsupported("COPY FROM STDIN in this format").
 				WithHint("Put the file on the server and name it, or use csv or binary.")
 		}
-		stream, err := r.CopyIn(spec.o.Format == copyio.Binary, len(cols))
+		stream, err := r.CopyIn(ctx, spec.o.Format == copyio.Binary, len(cols))
 		if err != nil {
 			return nil, nil, err
 		}
 		in, err := copyio.NewReader(stream, rel, cols, spec.o, c)
-		return in, func() {}, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return &streamReader{in, stream}, func() {}, nil
 	}
 	f, err := os.Open(file)
 	if err != nil {

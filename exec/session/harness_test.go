@@ -20,11 +20,12 @@ import (
 
 // server is an engine over an in-memory store that can be restarted.
 type server struct {
-	t     *testing.T
-	fs    vfs.FS
-	store *colstore.Store
-	e     *Engine
-	now   time.Time
+	t      *testing.T
+	fs     vfs.FS
+	store  *colstore.Store
+	e      *Engine
+	now    time.Time
+	memory int64 // of the store; 0: the default
 }
 
 func newServer(t *testing.T) *server {
@@ -37,7 +38,7 @@ func newServer(t *testing.T) *server {
 func (s *server) start() {
 	s.t.Helper()
 	var err error
-	if s.store, err = colstore.Open("data", colstore.Options{FS: s.fs}); err != nil {
+	if s.store, err = colstore.Open("data", colstore.Options{FS: s.fs, Memory: s.memory}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.e, err = NewEngine(s.store, Options{Workers: 2, Version: "test", Clock: func() time.Time { return s.now }})
@@ -119,7 +120,9 @@ func (l *log) Rows(b *vector.Batch) error {
 	return nil
 }
 
-func (l *log) CopyIn(bool, int) (io.Reader, error) { return strings.NewReader(l.copyIn), nil }
+func (l *log) CopyIn(context.Context, bool, int) (io.Reader, error) {
+	return strings.NewReader(l.copyIn), nil
+}
 
 func (l *log) CopyOut(bool, int) (io.WriteCloser, error) { l.copied.Reset(); return l, nil }
 func (l *log) Write(p []byte) (int, error)               { l.out.Write(p); return l.copied.Write(p) }

@@ -118,8 +118,8 @@ type Result interface {
 	// Suspended ends an Execute whose row limit was reached.
 	Suspended() error
 	// CopyIn asks the client for data and returns the stream; Read returns io.EOF at CopyDone and
-	// *pgerr.Error 57014 at CopyFail.
-	CopyIn(binary bool, columns int) (io.Reader, error)
+	// *pgerr.Error 57014 at CopyFail. When ctx ends, a Read that waits for the client returns its cause.
+	CopyIn(ctx context.Context, binary bool, columns int) (io.Reader, error)
 	// CopyOut announces outgoing data and returns where to write; each Write call is one CopyData message. Close ends it with CopyDone.
 	CopyOut(binary bool, columns int) (io.WriteCloser, error)
 }
