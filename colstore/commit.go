@@ -314,16 +314,17 @@ func (v *version) addBlock(b *block) {
 func (g *groupCommit) writeRows(tt *txTable, v *version) {
 	v.seq = g.seq
 	g.seq++
-	for i, op := range tt.ops {
-		key := op.key
+	for i := range tt.ops {
+		op := &tt.ops[i]
+		key, value := op.key(), op.value()
 		if !tt.schema.Unique {
 			key = appendRowTail(key[:len(key)-rowTail:len(key)-rowTail], v.seq, uint32(i))
 		}
 		if !op.replaces {
 			v.rows++
 		}
-		v.bytes += int64(len(key) + len(op.value))
-		_ = g.batch.Set(key, op.value, nil)
+		v.bytes += int64(len(key) + len(value))
+		_ = g.batch.Set(key, value, nil)
 	}
 	count := binary.AppendUvarint(nil, uint64(v.rows))
 	count = binary.AppendUvarint(count, v.seq)

@@ -81,6 +81,7 @@ type Store struct {
 	log        *slog.Logger
 	flushBytes int64
 	stageBytes int64
+	txBytes    int64
 	segRows    int
 	minFree    uint64
 	failed     failure
@@ -192,6 +193,7 @@ func newStore(dir string, o Options) *Store {
 	// threshold is a quarter of a memtable (DESIGN.md 3.3).
 	memtable := min(uint64(memory)/4, 512<<20)
 	s.flushBytes, s.stageBytes, s.segRows = int64(memtable)/4, memory/8, 1<<18
+	s.txBytes = min(max(memory/2, minTxBytes), maxTxBytes)
 	if o.FlushBytes > 0 {
 		s.flushBytes = o.FlushBytes
 	}

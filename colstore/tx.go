@@ -44,11 +44,15 @@ type txTable struct {
 
 	// layout row
 	ops   []rowOp
-	byKey map[string]int // newest op of a key
+	byKey positions // newest op of a key; empty: keys repeat
 
 	// unique indexes
 	entries []uniqueEntry
-	byEntry map[string]int
+	byEntry positions // newest entry of a prefix
+
+	arena             arena // keys and values of ops, keys of entries
+	held              int64 // bytes of ops and entries
+	scratch, entryKey []byte
 }
 
 // txMark is the extent of a transaction at a savepoint.
@@ -60,7 +64,7 @@ type txMark struct {
 type tableMark struct {
 	t                                 *txTable
 	blocks, lastRows, staged, indexed int
-	rows, bytes                       int64
+	rows, bytes, held                 int64
 	ops, entries                      int
 }
 
@@ -164,7 +168,7 @@ func (t *Tx) Savepoint() int {
 	m := txMark{metas: len(t.metas), created: len(t.created), dropped: len(t.dropped), tables: len(t.order)}
 	for _, tt := range t.order {
 		p := tableMark{t: tt, blocks: len(tt.blocks), staged: len(tt.staged), rows: tt.rows, bytes: tt.bytes,
-			ops: len(tt.ops), entries: len(tt.entries)}
+			held: tt.held, ops: len(tt.ops), entries: len(tt.entries)}
 		if n := len(tt.blocks); n > 0 {
 			p.lastRows = tt.blocks[n-1].n
 		}
@@ -198,24 +202,22 @@ func (t *Tx) RollbackTo(mark int) {
 func (tt *txTable) rollback(s *Store, p tableMark) {
 	s.discard(tt.staged[p.staged:])
 	tt.staged = tt.staged[:p.staged:p.staged]
-	tt.rows, tt.bytes = p.rows, p.bytes
+	tt.rows, tt.bytes, tt.held = p.rows, p.bytes, p.held
 	tt.trimBlocks(p)
 	if tt.index != nil {
 		tt.index.truncate(p.indexed)
 	}
 	if len(tt.ops) > p.ops {
+		clear(tt.ops[p.ops:])
 		tt.ops = tt.ops[:p.ops]
-		tt.byKey = map[string]int{}
-		for i, op := range tt.ops {
-			tt.byKey[string(op.key)] = i
+		if tt.schema.Unique {
+			tt.byKey.rebuild(p.ops, tt.opKey)
 		}
 	}
 	if len(tt.entries) > p.entries {
+		clear(tt.entries[p.entries:])
 		tt.entries = tt.entries[:p.entries]
-		tt.byEntry = map[string]int{}
-		for i, e := range tt.entries {
-			tt.noteEntry(i, e)
-		}
+		tt.byEntry.rebuild(p.entries, tt.entryPrefix)
 	}
 }
 
@@ -237,7 +239,8 @@ func (tt *txTable) trimBlocks(p tableMark) {
 // Keys are checked against the committed state and the transaction itself; a
 // key committed by others meanwhile is found in Commit.
 //
-// Errors: *table.DuplicateKeyError, *table.FailedError, *table.DiskFullError.
+// Errors: *table.DuplicateKeyError, *table.TransactionTooLargeError,
+// *table.FailedError, *table.DiskFullError.
 func (t *Tx) Append(ctx context.Context, id table.ID, b *vector.Batch) (int64, error) {
 	if err := t.usable(); err != nil {
 		return 0, err
@@ -302,6 +305,9 @@ func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, v *version, b *vec
 	tt.add(b, sel, n)
 	if tt.bytes > t.s.stageBytes {
 		err = t.stage(ctx, tt)
+	}
+	if err == nil {
+		err = t.tooLarge(t.held())
 	}
 	return int64(n), err
 }

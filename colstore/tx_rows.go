@@ -18,10 +18,13 @@ import (
 
 // rowOp is one row that a transaction puts into a table of layout row.
 type rowOp struct {
-	key      []byte // of space R; where keys repeat, the tail is assigned at commit
-	value    []byte
+	data     []byte // key of space R and value; where keys repeat, the key's tail is assigned at commit
+	keyLen   uint32
 	replaces bool // the key existed before
 }
+
+func (op *rowOp) key() []byte   { return op.data[:op.keyLen:op.keyLen] }
+func (op *rowOp) value() []byte { return op.data[op.keyLen:] }
 
 // uniqueEntry is a change of space I.
 type uniqueEntry struct {
@@ -45,6 +48,7 @@ func appendRowTail(dst []byte, seq uint64, row uint32) []byte {
 func (t *Tx) appendRows(tt *txTable, b *vector.Batch) (int64, error) {
 	n := b.Rows()
 	added := int64(0)
+	others := t.held() - tt.held
 	for i := 0; i < n; i++ {
 		row := i
 		if b.Sel != nil {
@@ -57,6 +61,9 @@ func (t *Tx) appendRows(tt *txTable, b *vector.Batch) (int64, error) {
 		if ok {
 			added++
 		}
+		if err := t.tooLarge(others + tt.held); err != nil {
+			return added, err
+		}
 	}
 	return added, nil
 }
@@ -65,16 +72,17 @@ func (t *Tx) appendRows(tt *txTable, b *vector.Batch) (int64, error) {
 // conflict = ignore leaves it out.
 func (tt *txTable) putRow(r pebble.Reader, b *vector.Batch, row int) (bool, error) {
 	s := tt.schema
-	if tt.byKey == nil {
-		tt.byKey = map[string]int{}
-	}
-	key := appendRowKey(keys.AppendTable(nil, keys.SpaceRow, uint64(s.ID)), s.Key, b.Cols, row)
+	key := appendRowKey(keys.AppendTable(tt.scratch[:0], keys.SpaceRow, uint64(s.ID)), s.Key, b.Cols, row)
 	var old []byte
 	var err error
 	if !s.Unique {
 		key = appendRowTail(key, math.MaxUint64, uint32(len(tt.ops)))
-	} else if old, err = tt.oldRow(r, key); err != nil {
-		return false, err
+	}
+	tt.scratch = key
+	if s.Unique {
+		if old, err = tt.oldRow(r, key); err != nil {
+			return false, err
+		}
 	}
 	if old != nil {
 		switch s.Conflict {
@@ -91,15 +99,19 @@ func (tt *txTable) putRow(r pebble.Reader, b *vector.Batch, row int) (bool, erro
 			return false, err
 		}
 	}
-	tt.byKey[string(key)] = len(tt.ops)
-	tt.ops = append(tt.ops, rowOp{key: key, value: appendRowValue(nil, s, b.Cols, row), replaces: old != nil})
+	tt.scratch = appendRowValue(key, s, b.Cols, row)
+	tt.ops = append(tt.ops, rowOp{data: tt.arena.keep(tt.scratch), keyLen: uint32(len(key)), replaces: old != nil})
+	tt.held += int64(len(tt.scratch)) + rowOpOverhead
+	if s.Unique {
+		tt.byKey.set(len(tt.ops)-1, tt.opKey)
+	}
 	return true, nil
 }
 
 // oldRow returns the value that a key has in the transaction or in r.
 func (tt *txTable) oldRow(r pebble.Reader, key []byte) ([]byte, error) {
-	if i, ok := tt.byKey[string(key)]; ok {
-		return tt.ops[i].value, nil
+	if i := tt.byKey.find(key, tt.opKey); i >= 0 {
+		return tt.ops[i].value(), nil
 	}
 	value, closer, err := r.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -122,7 +134,7 @@ func (tt *txTable) putEntries(r pebble.Reader, b *vector.Batch, row int, key, ol
 			return false, tt.corruptRow()
 		}
 		for _, x := range s.Indexes {
-			if e, ok := makeEntry(x, ob.Cols, 0, rowKey); ok {
+			if e, ok := tt.makeEntry(x, ob.Cols, 0, rowKey); ok {
 				e.del = true
 				tt.addEntry(e)
 			}
@@ -132,7 +144,7 @@ func (tt *txTable) putEntries(r pebble.Reader, b *vector.Batch, row int, key, ol
 		rowKey = nil
 	}
 	for _, x := range s.Indexes {
-		e, ok := makeEntry(x, b.Cols, row, rowKey)
+		e, ok := tt.makeEntry(x, b.Cols, row, rowKey)
 		if !ok {
 			continue
 		}
@@ -155,19 +167,21 @@ func (tt *txTable) corruptRow() error {
 	return &table.CorruptionError{What: fmt.Sprintf("row of table %d", tt.schema.ID), Why: errRow.Error()}
 }
 
-// makeEntry builds the entry of a row; false if a part is NULL.
-func makeEntry(x table.UniqueIndex, cols []*vector.Vector, row int, rowKey []byte) (uniqueEntry, bool) {
+// makeEntry builds the entry of a row; false if a part is NULL. Its key is
+// valid until the next call.
+func (tt *txTable) makeEntry(x table.UniqueIndex, cols []*vector.Vector, row int, rowKey []byte) (uniqueEntry, bool) {
 	for _, p := range x.Parts {
 		if cols[p.Column].IsNull(row) {
 			return uniqueEntry{}, false
 		}
 	}
-	key := appendIndexKey(x, cols, row)
-	return uniqueEntry{key: append(key, rowKey...), prefix: len(key), index: x.ID}, true
+	key := appendIndexKey(tt.entryKey[:0], x, cols, row)
+	tt.entryKey = append(key, rowKey...)
+	return uniqueEntry{key: tt.entryKey, prefix: len(key), index: x.ID}, true
 }
 
-func appendIndexKey(x table.UniqueIndex, cols []*vector.Vector, row int) []byte {
-	key := keys.AppendTable(nil, keys.SpaceIndex, x.ID)
+func appendIndexKey(dst []byte, x table.UniqueIndex, cols []*vector.Vector, row int) []byte {
+	key := keys.AppendTable(dst, keys.SpaceIndex, x.ID)
 	for _, p := range x.Parts {
 		key = rowkey.AppendKey(key, p.Codec, cols[p.Column], row)
 	}
@@ -175,33 +189,29 @@ func appendIndexKey(x table.UniqueIndex, cols []*vector.Vector, row int) []byte 
 }
 
 func (tt *txTable) addEntry(e uniqueEntry) {
+	e.key = tt.arena.keep(e.key)
 	tt.entries = append(tt.entries, e)
-	tt.noteEntry(len(tt.entries)-1, e)
-}
-
-func (tt *txTable) noteEntry(i int, e uniqueEntry) {
-	if tt.byEntry == nil {
-		tt.byEntry = map[string]int{}
-	}
-	tt.byEntry[string(e.key[:e.prefix])] = i
+	tt.byEntry.set(len(tt.entries)-1, tt.entryPrefix)
+	tt.held += int64(len(e.key)) + entryOverhead
 }
 
 func (tt *txTable) dropEntries(mark int) {
 	if len(tt.entries) == mark {
 		return
 	}
-	tt.entries = tt.entries[:mark]
-	tt.byEntry = map[string]int{}
-	for i, e := range tt.entries {
-		tt.noteEntry(i, e)
+	for _, e := range tt.entries[mark:] {
+		tt.held -= int64(len(e.key)) + entryOverhead
 	}
+	clear(tt.entries[mark:])
+	tt.entries = tt.entries[:mark]
+	tt.byEntry.rebuild(mark, tt.entryPrefix)
 }
 
 // entryTaken reports whether another row has the entry's value, in the
 // transaction or in r.
 func (tt *txTable) entryTaken(r pebble.Reader, e uniqueEntry) (bool, error) {
 	prefix := e.key[:e.prefix]
-	if i, ok := tt.byEntry[string(prefix)]; ok {
+	if i := tt.byEntry.find(prefix, tt.entryPrefix); i >= 0 {
 		return !tt.entries[i].del, nil
 	}
 	return entryExists(r, prefix)
@@ -224,6 +234,7 @@ func entryExists(r pebble.Reader, prefix []byte) (bool, error) {
 func (t *Tx) checkEntries(tt *txTable, b *vector.Batch, sel []int32) ([]int32, error) {
 	s := tt.schema
 	own := (&vector.Batch{Cols: b.Cols, N: b.N, Sel: sel}).Clone()
+	tt.held += own.Size() // the entries keep it
 	mark := len(tt.entries)
 	keep := make([]int32, 0, own.N)
 	var rowKey []byte
@@ -234,7 +245,7 @@ func (t *Tx) checkEntries(tt *txTable, b *vector.Batch, sel []int32) ([]int32, e
 		}
 		rowMark, drop := len(tt.entries), false
 		for _, x := range s.Indexes {
-			e, ok := makeEntry(x, own.Cols, i, rowKey)
+			e, ok := tt.makeEntry(x, own.Cols, i, rowKey)
 			if !ok {
 				continue
 			}
@@ -272,10 +283,11 @@ func (t *Tx) checkEntries(tt *txTable, b *vector.Batch, sel []int32) ([]int32, e
 // others committed to the table.
 func (tt *txTable) replay(r pebble.Reader) error {
 	ops := tt.ops
-	tt.ops, tt.byKey, tt.entries, tt.byEntry = nil, nil, nil, nil
+	tt.ops, tt.byKey, tt.entries, tt.byEntry = nil, positions{}, nil, positions{}
+	tt.arena, tt.held = arena{}, 0
 	dec := newRowDecoder(tt.schema)
 	for _, op := range ops {
-		b, err := dec.batch(op.value)
+		b, err := dec.batch(op.value())
 		if err != nil {
 			return tt.corruptRow()
 		}
@@ -305,9 +317,12 @@ type overlayRow struct{ key, value []byte }
 
 // sortedRows returns the newest row of each key.
 func (tt *txTable) sortedRows() []overlayRow {
-	out := make([]overlayRow, 0, len(tt.byKey))
-	for _, i := range tt.byKey {
-		out = append(out, overlayRow{tt.ops[i].key, tt.ops[i].value})
+	out := make([]overlayRow, 0, len(tt.ops))
+	for i := range tt.ops {
+		op := &tt.ops[i]
+		if !tt.schema.Unique || tt.byKey.find(op.key(), tt.opKey) == i {
+			out = append(out, overlayRow{op.key(), op.value()})
+		}
 	}
 	sort.Slice(out, func(i, j int) bool { return bytes.Compare(out[i].key, out[j].key) < 0 })
 	return out

@@ -205,6 +205,14 @@ func (e *DiskFullError) Error() string {
 	return fmt.Sprintf("free space of %d bytes is below the limit of %d", e.Free, e.Need)
 }
 
+// TransactionTooLargeError reports a transaction that would hold more in memory
+// than it may.
+type TransactionTooLargeError struct{ Bytes, Limit int64 }
+
+func (e *TransactionTooLargeError) Error() string {
+	return fmt.Sprintf("a transaction of %d bytes in memory is above the limit of %d", e.Bytes, e.Limit)
+}
+
 // FailedError reports that the store stopped taking writes after an I/O error.
 type FailedError struct{ Cause error }
 

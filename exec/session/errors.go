@@ -31,6 +31,7 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 	var (
 		dup  *table.DuplicateKeyError
 		full *table.DiskFullError
+		size *table.TransactionTooLargeError
 		fail *table.FailedError
 		bad  *table.CorruptionError
 	)
@@ -41,6 +42,12 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 		return pgerr.New(pgerr.DiskFull, "could not write: no space left for the data directory").
 			WithDetail("%d bytes are free, the server keeps %d.", full.Free, full.Need).
 			WithHint("Check free disk space.").WithCause(err)
+	case errors.As(err, &size):
+		return pgerr.New(pgerr.OutOfMemory, "out of memory: the transaction is too large").
+			WithDetail("The rows and unique-index entries that it keeps in memory until its commit would take %d MB, the limit is %d MB.",
+				(size.Bytes+1<<20-1)>>20, size.Limit>>20).
+			WithHint("Load the rows in several statements, each a transaction of its own, into a table WITH (layout = 'columnar'), " +
+				"or raise the server's --memory.").WithCause(err)
 	case errors.As(err, &fail):
 		return pgerr.New(pgerr.IOError, "the store has stopped taking writes after an I/O error: %s", fail.Cause).
 			WithHint("Check the disk and restart the server.").WithCause(err)

@@ -1,10 +1,13 @@
 package session
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tsdb/sql/pgerr"
 )
 
 func TestInsert(t *testing.T) {
@@ -160,5 +163,30 @@ func TestCopyOptionErrors(t *testing.T) {
 		"COPY t FROM STDIN (HEADER perhaps)", `ERROR 42601: header requires a Boolean value or "match"`,
 		"COPY t (a, a) FROM STDIN", `ERROR 42701: column "a" specified more than once`,
 		"COPY t FROM STDIN WHERE a = 'x'", "ERROR 0A000: COPY FROM ... WHERE is not supported",
+	)
+}
+
+// A statement whose rows do not fit into the memory of a transaction fails
+// alone, and the session goes on.
+func TestTransactionTooLarge(t *testing.T) {
+	s := newServer(t)
+	s.stop()
+	s.memory = 16 << 20
+	s.start()
+	c := s.connect("tsdb")
+	c.script(
+		"CREATE TABLE big (id int4 PRIMARY KEY, pad text) WITH (layout = 'row')", "[CREATE TABLE]",
+		"INSERT INTO big VALUES (0, 'first')", "[INSERT 0 1]",
+	)
+	err := c.s.Simple(context.Background(), "INSERT INTO big SELECT i, repeat('x', 4000) FROM generate_series(1, 30000) i", &c.log)
+	e := pgerr.From(err)
+	if err == nil || e.Code != pgerr.OutOfMemory || e.Message != "out of memory: the transaction is too large" ||
+		!strings.HasSuffix(e.Detail, "would take 65 MB, the limit is 64 MB.") || !strings.Contains(e.Hint, "--memory") {
+		t.Fatalf("%v: %+v", err, e)
+	}
+	c.script(
+		"SELECT count(*) FROM big", "1\n[SELECT 1]",
+		"INSERT INTO big SELECT i, repeat('x', 4000) FROM generate_series(1, 3000) i", "[INSERT 0 3000]",
+		"SELECT count(*) FROM big", "3001\n[SELECT 1]",
 	)
 }
