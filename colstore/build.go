@@ -29,7 +29,7 @@ const (
 	partBlocks = 32
 	// partBytes bounds the unencoded size of a chunk of texts.
 	partBytes = 1 << 20
-	// maxTableBytes is the size at which an sstable ends; DESIGN.md's limit is
+	// maxTableBytes is the size at which an sstable ends; the format's limit is
 	// 256 MB.
 	maxTableBytes = 192 << 20
 	// maxSegmentBytes bounds the text of one segment, whose offsets are 32 bits.

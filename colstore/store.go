@@ -190,7 +190,7 @@ func newStore(dir string, o Options) *Store {
 	memory = max(memory, 16<<20)
 	// A quarter of the budget each for a memtable being filled with its
 	// flushing predecessor, the block cache and blocks in memory; one table's
-	// threshold is a quarter of a memtable (DESIGN.md 3.3).
+	// threshold is a quarter of a memtable.
 	memtable := min(uint64(memory)/4, 512<<20)
 	s.flushBytes, s.stageBytes, s.segRows = int64(memtable)/4, memory/8, 1<<18
 	s.txBytes = min(max(memory/2, minTxBytes), maxTxBytes)
