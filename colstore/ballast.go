@@ -15,7 +15,7 @@ const (
 // when the disk is full. From then on the space guard refuses writes until
 // somebody makes room; the next opening lays it again.
 func (s *Store) layBallast() {
-	inner := vfs.FS(sparing{s.fs})
+	inner := s.fs
 	name := inner.PathJoin(s.dir, ballastName)
 	s.fs = vfs.OnDiskFull(inner, func() {
 		s.log.Error("disk is full, releasing the ballast file", "file", name)

@@ -180,6 +180,7 @@ func newStore(dir string, o Options) *Store {
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
+	s.fs = engineFS{s.fs}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
