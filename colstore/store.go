@@ -101,6 +101,8 @@ type Store struct {
 	flushMu sync.Mutex // one flush at a time
 	fileNum atomic.Uint64
 
+	sweeping sync.Mutex // held by runSweeps from taking the queue to deleting
+
 	sweepMu sync.Mutex
 	sweeps  []keys.SegmentID
 
@@ -372,6 +374,9 @@ func (s *Store) sweepLater(g *seg) {
 // runSweeps deletes the chunks of dead segments. What a crash leaves behind,
 // opening sweeps.
 func (s *Store) runSweeps() {
+	// One at a time: who returns from here finds what was queued before gone.
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	s.sweepMu.Lock()
 	ids := s.sweeps
 	s.sweeps = nil
