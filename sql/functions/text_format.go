@@ -94,8 +94,9 @@ func concatCast(at int) func(args []types.Type) Kernel {
 	}
 }
 
-// quotedIdent appends an identifier, in double quotes where SQL needs them.
-func quotedIdent(dst, s []byte) []byte {
+// AppendIdent appends an identifier, in double quotes where SQL needs them
+// (quote_ident).
+func AppendIdent(dst, s []byte) []byte {
 	plain := len(s) > 0
 	for k, c := range s {
 		lower := 'a' <= c && c <= 'z' || c == '_'
@@ -320,7 +321,7 @@ func (f *formatter) convert(s []byte, arg, width int, left bool) ([]byte, error)
 		if null {
 			return s, pgerr.New(pgerr.NullValueNotAllowed, "null values cannot be formatted as an SQL identifier")
 		}
-		f.fit = quotedIdent(f.fit, f.buf)
+		f.fit = AppendIdent(f.fit, f.buf)
 	case 'L':
 		if null {
 			f.fit = append(f.fit, "NULL"...)
@@ -358,7 +359,7 @@ func init() {
 		boundFn("concat_ws", t, concatWS, t, types.Any).variadic().takesNulls().stable().doc("The arguments that are not NULL, with a separator between."),
 		boundFn("format", t, formatText, t, types.Any).variadic().takesNulls().stable().fails().doc("Arguments put into a format string."),
 		boundFn("format", t, formatText, t).takesNulls().stable().fails().doc("Arguments put into a format string."),
-		fn("quote_ident", t, text1(quotedIdent), t).doc("As an identifier in SQL."),
+		fn("quote_ident", t, text1(AppendIdent), t).doc("As an identifier in SQL."),
 		fn("quote_literal", t, text1(quotedLiteral), t).doc("As a string literal in SQL."),
 		boundFn("quote_literal", t, quoteRows(false), types.AnyElement).stable().doc("As a string literal in SQL."),
 		boundFn("quote_nullable", t, quoteRows(true), t).takesNulls().doc("As a string literal in SQL, or NULL."),

@@ -1,8 +1,6 @@
 package pgcatalog
 
 import (
-	"strings"
-
 	"tsdb/sql/catalog"
 	"tsdb/sql/functions"
 	"tsdb/sql/types"
@@ -149,36 +147,4 @@ func (s *source) visible(o object) bool {
 
 // QuoteIdent returns name as an SQL identifier, in double quotes only where
 // they are needed.
-func QuoteIdent(name string) string {
-	plain := name != ""
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
-			plain = false
-		}
-	}
-	if plain && !reserved[name] {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-// reserved holds PostgreSQL's keywords that cannot be a bare column name.
-var reserved = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization between bigint
-		binary bit boolean both case cast char character check coalesce collate collation column concurrently
-		constraint create cross current_catalog current_date current_role current_schema current_time
-		current_timestamp current_user dec decimal default deferrable desc distinct do else end except exists
-		extract false fetch float for foreign freeze from full grant greatest group grouping having ilike in
-		initially inner inout int integer intersect interval into is isnull join lateral leading least left like
-		limit localtime localtimestamp national natural nchar none normalize not notnull null nullif numeric offset
-		on only or order out outer overlaps overlay placing position precision primary real references returning
-		right row select session_user setof similar smallint some substring symmetric table tablesample then time
-		timestamp to trailing treat trim true union unique user using values varchar variadic verbose when where
-		window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot
-		xmlserialize xmltable`) {
-		m[w] = true
-	}
-	return m
-}()
+func QuoteIdent(name string) string { return string(functions.AppendIdent(nil, []byte(name))) }
