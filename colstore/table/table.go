@@ -42,6 +42,9 @@ type Column struct {
 	ID    ColumnID
 	Kind  vector.Kind
 	Codec rowkey.Codec // how its values order; CodecNone: no zone map, not in a key
+	// Missing is the value, one row of Kind, of rows that are older than the
+	// column; nil: NULL. It never changes.
+	Missing *vector.Vector
 }
 
 // TimeUnit says what a time column's integers count.
@@ -65,6 +68,10 @@ type Schema struct {
 	TimeUnit TimeUnit
 	Bucket   int64 // bucket width in microseconds; 0: chosen at flush from the data
 	Conflict Conflict
+	// Retention hides, and by and by removes, rows whose time is more than so
+	// many microseconds in the past; 0: none. Rows whose time is NULL or
+	// infinity stay. Layout columnar only.
+	Retention int64
 }
 
 // UniqueIndex is a UNIQUE constraint kept as entries of key space I. A row
@@ -124,6 +131,10 @@ type ScanRequest struct {
 	Reverse bool
 	Limit   int64 // rows the caller will read at most, 0: unknown; a hint
 	NoPrune bool  // ignore everything that narrows (tests)
+	// RowIDs asks for one column more, behind Columns, that names each row for
+	// Tx.Delete and Tx.Update with the snapshot of this scan: Int64 in layout
+	// columnar, Bytes in layout row, meaningless elsewhere.
+	RowIDs bool
 }
 
 // ScanStats counts what a scan did; blocks are of at most 1,024 rows.
@@ -185,6 +196,23 @@ var ErrDeclined = fmt.Errorf("table: order not available")
 
 // ErrUnknownTable is returned for an ID that does not exist in the snapshot.
 var ErrUnknownTable = fmt.Errorf("table: unknown id")
+
+// ErrRowsChanged is returned by a delete or an update of rows that another
+// transaction changed after the snapshot that named them. The rows stay locked:
+// the statement may be repeated on a new snapshot.
+var ErrRowsChanged = fmt.Errorf("table: rows were changed by another transaction")
+
+// ErrDeadlock is returned to one of several transactions that wait for each
+// other.
+var ErrDeadlock = fmt.Errorf("table: deadlock")
+
+// AppendOptions say what an append does with rows whose key exists.
+type AppendOptions struct {
+	Conflict Conflict
+	// Arbiters are the unique indexes that Conflict is for (0: the primary key);
+	// a collision elsewhere is an error. nil: all.
+	Arbiters []uint64
+}
 
 // DuplicateKeyError reports a row whose key or unique entry exists.
 type DuplicateKeyError struct {
