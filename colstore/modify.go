@@ -78,17 +78,5 @@ func (s *Store) Vacuum(ctx context.Context, ids []table.ID, progress func(done, 
 	return s.Flush()
 }
 
-// Segments describes the segments of a table, in key order; the last one, with
-// ID 0, is its rows in memory.
-func (s *Snapshot) Segments(id table.ID) ([]table.SegmentInfo, error) {
-	return nil, nil
-}
-
-// Chunks describes the columns of a table's segments. It reads the directories
-// of all chunks.
-func (s *Snapshot) Chunks(id table.ID) ([]table.ChunkInfo, error) {
-	return nil, nil
-}
-
 // WriteStats returns the counts of writing since the store was opened.
 func (s *Store) WriteStats() table.WriteStats { return table.WriteStats{} }

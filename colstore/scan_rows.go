@@ -132,7 +132,7 @@ func (r *rowReader) row() ([]byte, error) {
 		}
 		if !r.has && len(r.mine) == 0 {
 			if err := r.it.Error(); err != nil {
-				return nil, fmt.Errorf("read rows of table %d: %w", r.sc.src.schema.ID, err)
+				return nil, r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
 			}
 			r.open = false
 			continue
@@ -162,7 +162,7 @@ func (r *rowReader) pick() ([]byte, error) {
 	}
 	value, err := r.it.ValueAndErr()
 	if err != nil {
-		return nil, fmt.Errorf("read row of table %d: %w", r.sc.src.schema.ID, err)
+		return nil, r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
 	}
 	r.buf = append(r.buf[:0], value...)
 	r.move()
@@ -182,7 +182,7 @@ func (r *rowReader) enter(sp rowkey.Span) error {
 	if r.it == nil {
 		it, err := r.sc.sn.rowReader().NewIter(&pebble.IterOptions{LowerBound: sp.Start, UpperBound: sp.End})
 		if err != nil {
-			return fmt.Errorf("read rows of table %d: %w", r.sc.src.schema.ID, err)
+			return r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
 		}
 		r.it = it
 	} else {

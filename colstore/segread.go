@@ -14,14 +14,21 @@ import (
 )
 
 func chunkName(g *seg, column, part uint32) string {
-	return fmt.Sprintf("chunk of table %d, bucket %s, segment %d, column %d, part %d", g.id.Table, g.id.Bucket, g.id.ID, column, part)
+	return fmt.Sprintf("chunk of table %d, bucket %s, segment %d, column %d, part %d", g.id.Table, bucketName(g.id.Bucket), g.id.ID, column, part)
 }
 
-func chunkError(g *seg, column, part uint32, err error) error {
+// chunkError words the error of reading a chunk.
+func (s *Store) chunkError(g *seg, column, part uint32, err error) error {
+	var c *table.CorruptionError
 	if errors.Is(err, pebble.ErrNotFound) {
-		return &table.CorruptionError{What: chunkName(g, column, part), Why: "it is missing"}
+		c = &table.CorruptionError{Why: "it is missing"}
+	} else if !errors.As(s.damaged("", err), &c) {
+		return fmt.Errorf("read %s: %w", chunkName(g, column, part), err)
+	} else {
+		s.locate(c, keys.AppendData(nil, g.id, column, part))
 	}
-	return fmt.Errorf("read %s: %w", chunkName(g, column, part), err)
+	c.What, c.Table, c.Column = chunkName(g, column, part), tableID(g.id), table.ColumnID(column)
+	return c
 }
 
 // segReader decodes blocks of one segment's columns. It holds at most one
@@ -95,22 +102,18 @@ func (r *segReader) open(col, part int) (*heldChunk, error) {
 	r.key = keys.AppendData(r.key[:0], r.g.id, id, uint32(part))
 	value, closer, err := r.s.db.Get(r.key)
 	if err != nil {
-		return nil, chunkError(r.g, id, uint32(part), err)
+		return nil, r.s.chunkError(r.g, id, uint32(part), err)
 	}
 	h.closer = closer
 	name := ""
 	if err := h.Open(value, name); err != nil {
-		var c *table.CorruptionError
-		if errors.As(err, &c) {
-			c.What = chunkName(r.g, id, uint32(part))
-		}
 		h.close()
-		return nil, err
+		return nil, r.s.chunkError(r.g, id, uint32(part), err)
 	}
 	if h.Kind != r.schema.Columns[col].Kind || h.Blocks() != r.g.info.PartBlocks[part] ||
 		segment.Checksum(value) != r.g.info.Column(id).Parts[part].CRC {
 		h.close()
-		return nil, &table.CorruptionError{What: chunkName(r.g, id, uint32(part)), Why: "it does not match its segment row"}
+		return nil, r.s.chunkError(r.g, id, uint32(part), &table.CorruptionError{Why: "it does not match its segment row"})
 	}
 	h.part = part
 	return h, nil
@@ -142,7 +145,7 @@ func (r *segReader) decode(col int, blocks []int, dst *vector.Vector) error {
 			err = h.Decode(&r.dec, i, dst)
 		}
 		if err != nil {
-			return &table.CorruptionError{What: chunkName(r.g, uint32(r.schema.Columns[col].ID), uint32(part)), Why: err.Error()}
+			return r.s.chunkError(r.g, uint32(r.schema.Columns[col].ID), uint32(part), &table.CorruptionError{Why: err.Error()})
 		}
 		r.bytes += h.BlockBytes(i)
 	}

@@ -112,45 +112,6 @@ type Store struct {
 	closed atomic.Bool
 }
 
-// failure is the error after which the store takes no more writes.
-type failure struct {
-	mu  sync.Mutex
-	err error
-}
-
-func (f *failure) set(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = &table.FailedError{Cause: err}
-	}
-}
-
-func (f *failure) get() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
-}
-
-// pebbleLogger marks the store failed before anything else when Pebble reports
-// a fatal error: Pebble goes on after Fatalf returns, and the write that failed
-// would be acknowledged.
-type pebbleLogger struct {
-	failed *failure
-	log    *slog.Logger
-}
-
-func (l *pebbleLogger) Infof(string, ...any) {}
-
-func (l *pebbleLogger) Errorf(format string, args ...any) {
-	l.log.Error("storage engine", "message", fmt.Sprintf(format, args...))
-}
-
-func (l *pebbleLogger) Fatalf(format string, args ...any) {
-	l.failed.set(fmt.Errorf(format, args...))
-	l.log.Error("storage engine failed, no more writes", "message", fmt.Sprintf(format, args...))
-}
-
 // ErrClosed is returned by a store that was closed.
 var ErrClosed = errors.New("store is closed")
 
@@ -224,6 +185,7 @@ func pebbleOptions(s *Store, memtable uint64, cache int64) *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		Logger:                      &pebbleLogger{&s.failed, s.log},
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
+		EventListener:               pebbleEvents(s),
 		FlushDelayDeleteRange:       0,
 	}
 	for i := range p.Levels {
@@ -257,9 +219,6 @@ func (s *Store) Close() error {
 	}
 	return nil
 }
-
-// Failed returns the error after which the store takes no more writes, or nil.
-func (s *Store) Failed() error { return s.failed.get() }
 
 // writable returns the reason why the store takes no writes, or nil.
 func (s *Store) writable() error {

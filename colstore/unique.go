@@ -18,7 +18,19 @@ type keyBatch struct {
 	rows   []int32 // physical row of each
 	cand   []int32
 	times  []int64
+	hits   []hit
 }
+
+// hit is the live row that has a key.
+type hit struct {
+	at  place
+	row uint32
+	ok  bool
+}
+
+// unseen is the block of rows that were committed after the version that was
+// asked: where they are is found at commit.
+const unseen = math.MaxUint64
 
 // fill encodes the keys of the selected rows.
 func (k *keyBatch) fill(s *table.Schema, cols []*vector.Vector, n int, sel []int32) {
@@ -57,64 +69,34 @@ func (k *keyBatch) fillTimes(s *table.Schema, cols []*vector.Vector) (lo, hi int
 	return lo, hi
 }
 
-// checkKeys finds keys that exist, committed or in the transaction. It returns
-// the rows to add (those selected by sel, which may be nil for all) and notes
-// their keys. With ConflictError the first duplicate is the error.
-func (t *Tx) checkKeys(tt *txTable, v *version, b *vector.Batch, sel []int32) ([]int32, error) {
-	k := &t.keys
-	k.fill(tt.schema, b.Cols, b.N, sel)
-	dup, err := t.s.existing(v, tt.staged, tt.schema, k, b.Cols)
-	if err != nil {
-		return nil, err
-	}
-	start := tt.index.len()
-	var keep []int32
-	for i := range k.rows {
-		key, hash := k.keys.At(i), k.hashes[i]
-		known := dup != nil && dup.Get(i)
-		if !known && tt.index.len() > 0 && bytes.Compare(key, tt.index.max) <= 0 {
-			known = tt.index.find(key, hash) >= 0
-		}
-		if !known {
-			tt.index.add(key, hash)
-			if keep != nil {
-				keep = append(keep, k.rows[i])
-			}
-			continue
-		}
-		if tt.schema.Conflict != table.ConflictIgnore {
-			tt.index.truncate(start)
-			return nil, &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b, Row: int(k.rows[i])}
-		}
-		if keep == nil {
-			keep = append(make([]int32, 0, len(k.rows)), k.rows[:i]...)
+// lookup finds the keys of k that live rows of the committed version v (nil:
+// none) or of the staged segments have; nil if there are none, else one hit per
+// key. Rows that the caller's transaction has deleted are found, too, except
+// those that gone holds.
+func (s *Store) lookup(v *version, staged []*seg, gone rowSets, schema *table.Schema, k *keyBatch, cols []*vector.Vector) ([]hit, error) {
+	found := false
+	k.hits = append(k.hits[:0], make([]hit, len(k.rows))...)
+	mark := func(i int, p place, row uint32) {
+		if !gone.has(p, row) {
+			k.hits[i], found = hit{p, row, true}, true
 		}
 	}
-	if keep != nil {
-		return keep, nil
-	}
-	return sel, nil
-}
-
-// existing marks the keys that are in the committed version v (nil: none) or in
-// the staged segments; nil if there are none.
-func (s *Store) existing(v *version, staged []*seg, schema *table.Schema, k *keyBatch, cols []*vector.Vector) (vector.Bitmap, error) {
-	var dup vector.Bitmap
-	mark := func(i int) {
-		if dup == nil {
-			dup = vector.NewBitmap(len(k.rows), false)
+	result := func() []hit {
+		if found {
+			return k.hits
 		}
-		dup.Set(i)
+		return nil
 	}
-	segs := staged
+	segs, committed := staged, 0
 	if v != nil {
 		if v.probe(k, mark) && len(staged) == 0 {
-			return dup, nil
+			return result(), nil
 		}
-		segs = append(append([]*seg(nil), staged...), v.segs.segs...)
+		segs = append(append([]*seg(nil), v.segs.segs...), staged...)
+		committed = len(v.segs.segs)
 	}
 	if len(segs) == 0 || len(k.rows) == 0 {
-		return dup, nil
+		return result(), nil
 	}
 	lo, hi := k.fillTimes(schema, cols)
 	first, last := k.keys.At(0), k.keys.At(0)
@@ -127,23 +109,27 @@ func (s *Store) existing(v *version, staged []*seg, schema *table.Schema, k *key
 			last = key
 		}
 	}
-	for _, g := range segs {
+	for gi, g := range segs {
 		if bytes.Compare(g.info.LastKey, first) < 0 || bytes.Compare(g.info.FirstKeys.At(0), last) > 0 {
 			continue
 		}
 		if g.info.HasTimes && (g.hi < lo || g.lo > hi) {
 			continue
 		}
-		if err := s.existingIn(g, schema, k, mark); err != nil {
+		var dead *deletes
+		if gi < committed {
+			dead = v.deleted(gi)
+		}
+		if err := s.lookupIn(g, dead, schema, k, mark); err != nil {
 			return nil, err
 		}
 	}
-	return dup, nil
+	return result(), nil
 }
 
 // probe looks the keys up among those of arrival blocks; it reports whether
 // every key is above all live data, which proves all of them absent.
-func (v *version) probe(k *keyBatch, mark func(int)) (allNew bool) {
+func (v *version) probe(k *keyBatch, mark func(i int, p place, row uint32)) (allNew bool) {
 	ts := v.shared
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
@@ -154,13 +140,11 @@ func (v *version) probe(k *keyBatch, mark func(int)) (allNew bool) {
 			continue
 		}
 		allNew = false
-		if v.active.find(key, hash) >= 0 {
-			mark(i)
+		if v.probeOne(v.active, i, key, hash, mark) {
 			continue
 		}
 		for _, x := range v.older {
-			if x.find(key, hash) >= 0 {
-				mark(i)
+			if v.probeOne(x, i, key, hash, mark) {
 				break
 			}
 		}
@@ -168,8 +152,28 @@ func (v *version) probe(k *keyBatch, mark func(int)) (allNew bool) {
 	return allNew
 }
 
-// existingIn marks the keys that segment g holds.
-func (s *Store) existingIn(g *seg, schema *table.Schema, k *keyBatch, mark func(int)) error {
+// probeOne looks a key up in one index and reports whether a live row has it.
+func (v *version) probeOne(x *keyIndex, i int, key []byte, hash uint64, mark func(i int, p place, row uint32)) bool {
+	p := x.find(key, hash)
+	if p < 0 {
+		return false
+	}
+	ord := x.base + uint64(p)
+	b := v.blockOf(ord)
+	if b == nil {
+		mark(i, place{block: unseen}, 0)
+		return true
+	}
+	row := int(ord - b.ord)
+	if b.gone.contains(row) {
+		return false
+	}
+	mark(i, place{block: b.ord}, uint32(row))
+	return true
+}
+
+// lookupIn finds keys among the live rows of segment g.
+func (s *Store) lookupIn(g *seg, dead *deletes, schema *table.Schema, k *keyBatch, mark func(i int, p place, row uint32)) error {
 	first, last := g.info.FirstKeys.At(0), g.info.LastKey
 	k.cand = k.cand[:0]
 	for i := range k.rows {
@@ -193,12 +197,12 @@ func (s *Store) existingIn(g *seg, schema *table.Schema, k *keyBatch, mark func(
 	f := keyFinder{s: s, g: g, schema: schema, block: -1}
 	defer f.close()
 	for _, i := range k.cand {
-		found, err := f.contains(k.keys.At(int(i)))
+		row, err := f.find(k.keys.At(int(i)))
 		if err != nil {
 			return err
 		}
-		if found {
-			mark(int(i))
+		if row >= 0 && !dead.contains(row) {
+			mark(int(i), place{seg: g.id.ID}, uint32(row))
 		}
 	}
 	return nil
@@ -210,13 +214,20 @@ func (s *Store) bloomFilter(g *seg, k *keyBatch) error {
 		return nil
 	}
 	value, closer, err := s.db.Get(keys.AppendData(nil, g.id, keys.ColumnBloom, 0))
-	if err != nil {
-		return chunkError(g, keys.ColumnBloom, 0, err)
+	var bloom segment.Bloom
+	if err == nil {
+		defer closer.Close()
+		bloom, err = segment.OpenBloom(value, "")
 	}
-	defer closer.Close()
-	bloom, err := segment.OpenBloom(value, chunkName(g, keys.ColumnBloom, 0))
 	if err != nil {
-		return err
+		err = s.chunkError(g, keys.ColumnBloom, 0, err)
+		var damaged *table.CorruptionError
+		if !errors.As(err, &damaged) {
+			return err
+		}
+		// The rows themselves can still be asked.
+		s.log.Error("damaged filter, keys are looked up without it", "error", err)
+		return nil
 	}
 	out := k.cand[:0]
 	for _, i := range k.cand {
@@ -242,14 +253,15 @@ type keyFinder struct {
 
 func (f *keyFinder) close() { f.reader.close() }
 
-func (f *keyFinder) contains(key []byte) (bool, error) {
+// find returns the row that has a key, -1 if there is none.
+func (f *keyFinder) find(key []byte) (int, error) {
 	b := f.g.info.BlockFor(key)
 	if b < 0 {
-		return false, nil
+		return -1, nil
 	}
 	if b != f.block {
 		if err := f.load(b); err != nil {
-			return false, err
+			return -1, err
 		}
 	}
 	lo, hi := 0, f.rows
@@ -258,14 +270,14 @@ func (f *keyFinder) contains(key []byte) (bool, error) {
 		f.buf = appendRowKey(f.buf[:0], f.schema.Key, f.cols, mid)
 		switch c := bytes.Compare(f.buf, key); {
 		case c == 0:
-			return true, nil
+			return int(f.g.starts[b]) + mid, nil
 		case c < 0:
 			lo = mid + 1
 		default:
 			hi = mid
 		}
 	}
-	return false, nil
+	return -1, nil
 }
 
 func (f *keyFinder) load(b int) error {

@@ -174,6 +174,9 @@ func (c *Chunk) BlockRows(i int) int { return int(binary.LittleEndian.Uint16(c.e
 // BlockBytes returns the encoded size of block i's values.
 func (c *Chunk) BlockBytes(i int) int64 { return int64(binary.LittleEndian.Uint32(c.entry(i)[4:])) }
 
+// BlockEncoding returns how block i is spelled.
+func (c *Chunk) BlockEncoding(i int) encoding.Encoding { return encoding.Encoding(c.entry(i)[12]) }
+
 // BlockStats sets s to the statistics of block i. Bounds alias the chunk.
 func (c *Chunk) BlockStats(i int, s *Stats) {
 	e := c.entry(i)

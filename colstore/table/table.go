@@ -253,9 +253,18 @@ func (e *FailedError) Unwrap() error { return e.Cause }
 type CorruptionError struct {
 	What string // the object: key space, table, bucket, segment, column
 	Why  string
+	File string // the file that holds it, if known
+	// Table and Column are what it belongs to; 0: unknown, or none.
+	Table  ID
+	Column ColumnID
 }
 
-func (e *CorruptionError) Error() string { return "corrupted " + e.What + ": " + e.Why }
+func (e *CorruptionError) Error() string {
+	if e.File != "" {
+		return "corrupted " + e.What + " in file " + e.File + ": " + e.Why
+	}
+	return "corrupted " + e.What + ": " + e.Why
+}
 
 // ErrConflictMode is returned for a table whose layout cannot honour its
 // conflict mode.

@@ -52,12 +52,35 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 		return pgerr.New(pgerr.IOError, "the store has stopped taking writes after an I/O error: %s", fail.Cause).
 			WithHint("Check the disk and restart the server.").WithCause(err)
 	case errors.As(err, &bad):
-		return pgerr.New(pgerr.DataCorrupted, "corrupted data in %s: %s", bad.What, bad.Why).WithCause(err)
+		return s.corruption(bad)
 	case errors.Is(err, table.ErrUnknownTable):
 		return pgerr.New(pgerr.UndefinedTable, "relation was dropped or truncated by a concurrent transaction").WithCause(err)
 	}
 	s.e.o.Logger.Error("statement failed unexpectedly", "error", err)
 	return pgerr.From(err)
+}
+
+// corruption names what is damaged as people know it, then as storage does.
+func (s *Session) corruption(bad *table.CorruptionError) *pgerr.Error {
+	what := ""
+	t := s.tableByStorage(bad.Table)
+	if t != nil {
+		what = `table "` + t.Name + `", `
+		for _, c := range t.Columns {
+			if bad.Column != 0 && c.ID == bad.Column {
+				what += `column "` + c.Name + `", `
+			}
+		}
+	}
+	if what += bad.What; bad.File != "" {
+		what += ", file " + bad.File
+	}
+	e := pgerr.New(pgerr.DataCorrupted, "corrupted data in %s: %s", what, bad.Why).WithCause(bad).
+		WithHint("The rest of the database stays readable; tsdb check lists all that is damaged, tsdb restore brings a backup back.")
+	if t != nil {
+		e.Schema, e.Table = s.schemaName(t.Schema), t.Name
+	}
+	return e
 }
 
 func (s *Session) tableByStorage(id table.ID) *catalog.Table {
