@@ -1,5 +1,6 @@
 // Package kernels holds the innermost loops over encoded columns: packing and
-// unpacking of bit-packed integers and zone-map sums and bounds.
+// unpacking of bit-packed integers, sums, bounds and comparisons on packed
+// values without unpacking them, prefix sums and decimal scaling.
 //
 // It is not where encodings are chosen or laid out (colstore/encoding). Inputs
 // are trusted to be long enough: callers check lengths once per block, so that
@@ -8,20 +9,37 @@
 // # Bit packing
 //
 // Value i of width w occupies bits i*w to i*w+w-1 of a little-endian bit
-// stream, least significant bit first. Width 0 takes no bytes. Unpacking reads
-// 8 bytes at a time and so up to Slack bytes past the last value.
+// stream, least significant bit first. Width 0 takes no bytes. Kernels read
+// whole words and vectors and so up to Slack bytes past the last value.
+//
+// # Two forms
+//
+// Every kernel exists in portable Go. A binary built with GOEXPERIMENT=simd
+// for amd64 also has vector forms, chosen by what the processor offers: AVX-512
+// with byte permutations, or AVX2. Both forms give the same results for all
+// inputs, which the fuzz targets check. A vector kernel ends by clearing the
+// upper halves of the registers: scalar float code after it would run several
+// times slower.
 package kernels
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
-// Slack is the number of readable bytes that must follow packed values.
-const Slack = 8
+// Slack is the number of readable bytes that must follow packed values: one
+// vector.
+const Slack = 64
 
-// Name says which kernels this binary runs: "portable" or "simd".
-func Name() string { return "portable" }
+// MaxValues is the largest number of packed values that one call folds: sums
+// are kept in words that hold that many.
+const MaxValues = 1 << 16
+
+// Name says which kernels this binary runs: "portable", "simd (AVX2)" or
+// "simd (AVX-512)".
+func Name() string {
+	if s := simdName(); s != "" {
+		return "simd (" + s + ")"
+	}
+	return "portable"
+}
 
 // Int is an integer that columns hold.
 type Int interface {
@@ -34,133 +52,6 @@ func PackedLen(n int, w uint) int { return (n*int(w) + 7) / 8 }
 // Width returns the bits needed for x.
 func Width(x uint64) uint { return uint(bits.Len64(x)) }
 
-// Pack appends the low w bits of each value.
-func Pack(dst []byte, vals []uint64, w uint) []byte {
-	switch w {
-	case 0:
-		return dst
-	case 64:
-		for _, v := range vals {
-			dst = binary.LittleEndian.AppendUint64(dst, v)
-		}
-		return dst
-	}
-	end := len(dst) + PackedLen(len(vals), w)
-	var acc uint64
-	var fill uint
-	mask := uint64(1)<<w - 1
-	for _, v := range vals {
-		v &= mask
-		acc |= v << fill
-		if fill += w; fill >= 64 {
-			dst = binary.LittleEndian.AppendUint64(dst, acc)
-			fill -= 64
-			acc = v >> (w - fill)
-		}
-	}
-	for len(dst) < end {
-		dst = append(dst, byte(acc))
-		acc >>= 8
-	}
-	return dst
-}
-
-// Unpack writes len(dst) values of width w plus base. src must hold them and
-// Slack bytes more.
-func Unpack[T Int](dst []T, src []byte, w uint, base int64) {
-	switch {
-	case w == 0:
-		b := T(base)
-		for i := range dst {
-			dst[i] = b
-		}
-	case w == 8:
-		src = src[:len(dst)]
-		for i := range dst {
-			dst[i] = T(int64(src[i]) + base)
-		}
-	case w == 16:
-		for i := range dst {
-			dst[i] = T(int64(binary.LittleEndian.Uint16(src[2*i:])) + base)
-		}
-	case w <= 16:
-		unpackNarrow(dst, src, w, base)
-	case w <= 57:
-		unpackMiddle(dst, src, w, base)
-	case w == 64:
-		for i := range dst {
-			dst[i] = T(int64(binary.LittleEndian.Uint64(src[8*i:])) + base)
-		}
-	default:
-		unpackWide(dst, src, w, base)
-	}
-}
-
-// unpackNarrow takes four values from each load: 4*16 bits and 7 of offset
-// would not fit in 64, so the last of the four may need w <= 14; wider ones
-// are taken three at a time.
-func unpackNarrow[T Int](dst []T, src []byte, w uint, base int64) {
-	mask := uint64(1)<<w - 1
-	i, pos := 0, uint(0)
-	if w <= 14 {
-		for ; i+4 <= len(dst); i += 4 {
-			x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7)
-			d := dst[i : i+4 : i+4]
-			d[0] = T(int64(x&mask) + base)
-			d[1] = T(int64(x>>w&mask) + base)
-			d[2] = T(int64(x>>(2*w)&mask) + base)
-			d[3] = T(int64(x>>(3*w)&mask) + base)
-			pos += 4 * w
-		}
-	}
-	for ; i < len(dst); i++ {
-		x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7)
-		dst[i] = T(int64(x&mask) + base)
-		pos += w
-	}
-}
-
-func unpackMiddle[T Int](dst []T, src []byte, w uint, base int64) {
-	mask := uint64(1)<<w - 1
-	i, pos := 0, uint(0)
-	if w <= 28 {
-		for ; i+2 <= len(dst); i += 2 {
-			x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7)
-			d := dst[i : i+2 : i+2]
-			d[0] = T(int64(x&mask) + base)
-			d[1] = T(int64(x>>w&mask) + base)
-			pos += 2 * w
-		}
-	}
-	for ; i < len(dst); i++ {
-		x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7)
-		dst[i] = T(int64(x&mask) + base)
-		pos += w
-	}
-}
-
-func unpackWide[T Int](dst []T, src []byte, w uint, base int64) {
-	mask := uint64(1)<<w - 1
-	pos := uint(0)
-	for i := range dst {
-		x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7)
-		if off := pos & 7; off+w > 64 {
-			x |= uint64(src[pos>>3+8]) << (64 - off)
-		}
-		dst[i] = T(int64(x&mask) + base)
-		pos += w
-	}
-}
-
-// PrefixSum replaces dst[i] by first + dst[0] + ... + dst[i].
-func PrefixSum[T Int](dst []T, first T) {
-	acc := first
-	for i := range dst {
-		acc += dst[i]
-		dst[i] = acc
-	}
-}
-
 // MinMax returns the bounds of vals, which is not empty.
 func MinMax[T Int](vals []T) (lo, hi T) {
 	lo, hi = vals[0], vals[0]
@@ -168,4 +59,33 @@ func MinMax[T Int](vals []T) (lo, hi T) {
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	return lo, hi
+}
+
+// PrefixSum replaces dst[i] by first + dst[0] + ... + dst[i].
+func PrefixSum[T Int](dst []T, first T) {
+	if !simdPrefixSum(dst, first) {
+		prefixSum(dst, first)
+	}
+}
+
+func prefixSum[T Int](dst []T, first T) {
+	acc := first
+	for i := range dst {
+		acc += dst[i]
+		dst[i] = acc
+	}
+}
+
+// Decimals writes vals[i] / scale to dst, which is as long.
+func Decimals(dst []float64, vals []int64, scale float64) {
+	if !simdDecimals(dst, vals, scale) {
+		decimals(dst, vals, scale)
+	}
+}
+
+func decimals(dst []float64, vals []int64, scale float64) {
+	dst = dst[:len(vals)]
+	for i, x := range vals {
+		dst[i] = float64(x) / scale
+	}
 }
