@@ -18,9 +18,11 @@ const signature = "PGCOPY\n\xff\r\n\x00"
 //	trailer: int16 -1
 type binaryReader struct {
 	rows
-	src  source
-	row  int64 // 1-based
-	done bool
+	src   source
+	row   int64 // 1-based
+	done  bool
+	quick quickColumns
+	slow  bool // tests: no row is read quickly
 }
 
 func badFormat(format string, args ...any) *pgerr.Error {
@@ -87,8 +89,11 @@ func (r *binaryReader) readHeader() error {
 
 // Next returns the next batch, nil at the end.
 func (r *binaryReader) Next() (*vector.Batch, error) {
-	r.reset()
-	for !r.done && !r.full() {
+	r.begin()
+	for !r.done {
+		if r.quickRows(); r.full() {
+			break
+		}
 		r.row++
 		if err := r.readRow(); err != nil {
 			return nil, where(err, r.table, r.row, "", nil, false)
@@ -97,7 +102,7 @@ func (r *binaryReader) Next() (*vector.Batch, error) {
 	if r.batch.N == 0 {
 		return nil, nil
 	}
-	return &r.batch, nil
+	return r.batch, nil
 }
 
 func (r *binaryReader) readRow() error {

@@ -38,7 +38,6 @@ type columnarReader struct {
 	at     int   // rows of rec already delivered
 	row    int64 // rows delivered before the last batch
 	total  int64 // rows delivered
-	batch  vector.Batch
 }
 
 func newColumnarReader(f readerAtSeeker, table string, cols []Column, format Format) (r *columnarReader, err error) {
@@ -54,9 +53,6 @@ func newColumnarReader(f readerAtSeeker, table string, cols []Column, format For
 	}
 	if err != nil {
 		return nil, r.malformed(err)
-	}
-	for _, c := range cols {
-		r.batch.Cols = append(r.batch.Cols, vector.New(c.Type.Kind(), vector.BatchSize))
 	}
 	return r, nil
 }
@@ -206,8 +202,8 @@ func fieldNames(schema *arrow.Schema) string {
 	return strings.Join(names, ", ")
 }
 
-// LineOf returns the row number of row i of the last batch.
-func (r *columnarReader) LineOf(i int) int64 { return r.row + int64(i) + 1 }
+// Lines returns the row numbers of the last batch.
+func (r *columnarReader) Lines() Lines { return Lines{first: r.row + 1} }
 
 // Next returns the next batch, nil at the end.
 func (r *columnarReader) Next() (b *vector.Batch, err error) {
@@ -229,15 +225,15 @@ func (r *columnarReader) Next() (b *vector.Batch, err error) {
 	}
 	n := min(int(r.rec.NumRows())-r.at, vector.BatchSize)
 	r.row = r.total
+	batch := &vector.Batch{Cols: make([]*vector.Vector, len(r.cols)), N: n}
 	for i, conv := range r.conv {
-		v := r.batch.Cols[i]
-		v.Reset(v.Kind)
+		v := vector.New(r.cols[i].Type.Kind(), n)
+		batch.Cols[i] = v
 		if bad, err := conv(v, r.rec.Column(r.pick[i]), r.at, n); err != nil {
 			return nil, where(err, r.table, r.row+int64(bad-r.at)+1, r.cols[i].Name, nil, false)
 		}
 	}
 	r.at += n
 	r.total += int64(n)
-	r.batch.N = n
-	return &r.batch, nil
+	return batch, nil
 }

@@ -257,8 +257,8 @@ func TestColumnarFiles(t *testing.T) {
 			if b == nil {
 				break
 			}
-			if b.N > vector.BatchSize || r.LineOf(b.N-1) != int64(row+b.N) {
-				t.Fatalf("%s: %d rows, line %d", name, b.N, r.LineOf(b.N-1))
+			if b.N > vector.BatchSize || r.Lines().Of(b.N-1) != int64(row+b.N) {
+				t.Fatalf("%s: %d rows, line %d", name, b.N, r.Lines().Of(b.N-1))
 			}
 			for i := range b.N {
 				if int(b.Cols[1].I32[i]) != row || b.Cols[0].IsNull(i) != (row%3 == 0) || row%3 != 0 && len(b.Cols[0].Bytes(i)) != row%7 {

@@ -45,12 +45,29 @@ type Column struct {
 //
 // Errors: *pgerr.Error, 22P04 and the type's own codes, with Where as
 // PostgreSQL words it: `COPY t, line 3, column price: "x"`. NULL in NOT NULL
-// columns is for the caller, who asks LineOf.
+// columns is for the caller, who asks Lines.
+//
+// Owner: batches are the caller's, with the memory they stand in.
 type Reader interface {
-	// Next returns up to 4,096 rows, nil at the end.
+	// Next returns up to MaxRows rows, nil at the end.
 	Next() (*vector.Batch, error)
-	// LineOf returns the 1-based input line (row number for binary and columnar formats) of row i of the last batch.
-	LineOf(i int) int64
+	// Lines tells where the rows of the last batch came from.
+	Lines() Lines
+}
+
+// Lines are the input lines of a batch's rows, counted from 1; for binary and
+// columnar formats the numbers of the rows.
+type Lines struct {
+	first int64
+	each  []int64 // nil: consecutive from first on
+}
+
+// Of returns the line of row i.
+func (l Lines) Of(i int) int64 {
+	if l.each == nil {
+		return l.first + int64(i)
+	}
+	return l.each[i]
 }
 
 // NewReader returns a reader of text, CSV or binary data from a stream.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"tsdb/colstore/vector"
 	"tsdb/sql/types"
 )
 
@@ -49,7 +48,7 @@ func benchWrite(b *testing.B, o Options) {
 	ctx := &types.Context{ExtraFloatDigits: 1}
 	r, _ := NewReader(bytes.NewReader(benchData("\t", "")), "t", benchColumns, Options{Null: `\N`}, ctx)
 	batch, err := r.Next()
-	if err != nil || batch.N != vector.BatchSize {
+	if err != nil || batch.N == 0 {
 		b.Fatal(err)
 	}
 	w := NewWriter(benchColumns, o, ctx)

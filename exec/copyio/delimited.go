@@ -12,48 +12,62 @@ import (
 // maxBatchBytes ends a batch early when its values are large.
 const maxBatchBytes = 32 << 20
 
+// MaxRows is the most rows of a batch of text, CSV or binary data: as many as
+// storage keeps together in a block, which then need no copying.
+const MaxRows = 8192
+
+// maxValues bounds the memory of a batch of very many columns.
+const maxValues = 1 << 20
+
+// firstRows is the size of the first batch: most COPYs of a client are short.
+const firstRows = 256
+
 // rows is what the row-wise readers share: the batch under construction and
 // the line of each of its rows.
 type rows struct {
 	table string
 	cols  []Column
 	ctx   *types.Context
-	batch vector.Batch
+	batch *vector.Batch
 	lines []int64
+	limit int // rows of the batch at most
 }
 
 func newRows(table string, cols []Column, c *types.Context) rows {
-	r := rows{table: table, cols: cols, ctx: c, lines: make([]int64, 0, vector.BatchSize)}
-	for _, col := range cols {
-		r.batch.Cols = append(r.batch.Cols, vector.New(col.Type.Kind(), vector.BatchSize))
-	}
-	return r
+	return rows{table: table, cols: cols, ctx: c}
 }
 
-func (r *rows) reset() {
-	for _, v := range r.batch.Cols {
-		v.Reset(v.Kind)
+// begin starts a batch in new memory: the last one is the caller's.
+func (r *rows) begin() {
+	r.limit = min(MaxRows, max(firstRows, 8*r.limit), max(64, maxValues/max(1, len(r.cols))))
+	r.batch = &vector.Batch{Cols: make([]*vector.Vector, len(r.cols))}
+	for i, col := range r.cols {
+		r.batch.Cols[i] = vector.New(col.Type.Kind(), r.limit)
 	}
-	r.batch.N = 0
-	r.lines = r.lines[:0]
+	r.lines = make([]int64, 0, r.limit)
 }
 
-// LineOf returns the line of row i of the last batch.
-func (r *rows) LineOf(i int) int64 { return r.lines[i] }
+// Lines returns the lines of the last batch.
+func (r *rows) Lines() Lines { return Lines{each: r.lines} }
 
 // full reports whether the batch should be delivered.
 func (r *rows) full() bool {
-	if r.batch.N >= vector.BatchSize {
+	if r.batch.N >= r.limit {
 		return true
 	}
 	if r.batch.N&63 != 0 {
 		return false
 	}
+	return r.textBytes() >= maxBatchBytes
+}
+
+// textBytes returns the size of the values that are not of fixed width.
+func (r *rows) textBytes() int {
 	size := 0
 	for _, v := range r.batch.Cols {
 		size += len(v.Data)
 	}
-	return size >= maxBatchBytes
+	return size
 }
 
 // delimitedReader reads text and CSV.
@@ -65,11 +79,12 @@ type delimitedReader struct {
 	header bool   // the header is still to come
 	buf    []byte // content of the present field, where it is not part of the line
 	line   []byte
+	quick  *quick // nil: no line is plain
 }
 
 func newDelimitedReader(src source, table string, cols []Column, o Options, c *types.Context) *delimitedReader {
 	r := &delimitedReader{rows: newRows(table, cols, c), o: o, null: []byte(o.Null), header: o.Header || o.HeaderMatch}
-	r.lines = lines{source: src}
+	r.lines, r.quick = lines{source: src}, newQuick(cols, &o, c)
 	if o.Format == CSV {
 		r.lines.csv, r.lines.quote = true, o.Quote
 		if o.Escape != o.Quote {
@@ -81,14 +96,17 @@ func newDelimitedReader(src source, table string, cols []Column, o Options, c *t
 
 // Next returns the next batch, nil at the end.
 func (r *delimitedReader) Next() (*vector.Batch, error) {
-	r.reset()
+	r.begin()
 	if r.header {
 		r.header = false
 		if err := r.readHeader(); err != nil {
 			return nil, err
 		}
 	}
-	for !r.full() {
+	for {
+		if r.quickLines(); r.full() {
+			break
+		}
 		ok, err := r.nextLine()
 		if err != nil {
 			return nil, err
@@ -105,7 +123,7 @@ func (r *delimitedReader) Next() (*vector.Batch, error) {
 	if r.batch.N == 0 {
 		return nil, nil
 	}
-	return &r.batch, nil
+	return r.batch, nil
 }
 
 func (r *delimitedReader) nextLine() (bool, error) {

@@ -168,7 +168,7 @@ func TestDelimitedBatches(t *testing.T) {
 		if b == nil {
 			break
 		}
-		if b.N > vector.BatchSize {
+		if b.N > MaxRows {
 			t.Fatalf("batch of %d", b.N)
 		}
 		for i := range b.N {
@@ -176,8 +176,8 @@ func TestDelimitedBatches(t *testing.T) {
 				t.Fatalf("row %d: %d %q", row, b.Cols[0].I32[i], b.Cols[1].Bytes(i))
 			}
 			// The first record's line end is not known yet when its quotes are read.
-			if want := int64(2*row + 1); r.LineOf(i) != want {
-				t.Fatalf("row %d is line %d, want %d", row, r.LineOf(i), want)
+			if want := int64(2*row + 1); r.Lines().Of(i) != want {
+				t.Fatalf("row %d is line %d, want %d", row, r.Lines().Of(i), want)
 			}
 			row++
 		}

@@ -85,12 +85,11 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 	if err := s.writable("COPY FROM"); err != nil {
 		return 0, err
 	}
-	v := s.view()
-	defer v.close()
-	t, err := s.relation(n.Relation)
+	t, v, err := s.intoTable(ctx, n.Relation)
 	if err != nil {
 		return 0, err
 	}
+	defer v.close()
 	target, err := copyColumns(t, n.Attlist)
 	if err != nil {
 		return 0, err
@@ -113,8 +112,26 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 	}
 	defer done()
 	w := s.newWriter(ctx, t)
-	w.where = func(i int) string { return "COPY " + t.Name + ", line " + itoa(in.LineOf(i)) }
+	w.where = func(i int) string { return "COPY " + t.Name + ", line " + itoa(in.Lines().Of(i)) }
 	return w.added, w.finish(s.copyRows(ctx, w, f, in))
+}
+
+// intoTable finds and locks the table that COPY FROM fills and takes a view.
+func (s *Session) intoTable(ctx context.Context, rv *pg_query.RangeVar) (*catalog.Table, *view, error) {
+	for {
+		t, err := s.relation(rv)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := s.lockTable(ctx, t.OID); err != nil {
+			return nil, nil, err
+		}
+		v := s.view()
+		if now, err := s.relation(rv); err == nil && now == t {
+			return t, v, nil
+		}
+		v.close()
+	}
 }
 
 func (s *Session) copyRows(ctx context.Context, w *writer, f *filler, in copyio.Reader) error {
