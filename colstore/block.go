@@ -3,6 +3,7 @@ package colstore
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"sync"
 
 	"tsdb/colstore/segment"
@@ -24,6 +25,24 @@ type block struct {
 	lo, hi   int64 // times, lo > hi: none
 	nullTime bool
 
+	// ord is the ordinal of the first row among all rows that the table (or the
+	// transaction) ever had in blocks: the block's name, which stays when it is
+	// extended or loses rows.
+	ord   uint64
+	runs  []seqRun // of a committed block: its arrival blocks, ascending
+	gone  *deletes // deleted rows; nil: none
+	order *blockOrder
+}
+
+// seqRun says that from row on the rows of a block are those of the arrival
+// block with the sequence.
+type seqRun struct {
+	seq uint64
+	row int
+}
+
+// blockOrder is the order of the rows, shared by blocks with the same rows.
+type blockOrder struct {
 	once   sync.Once
 	sorted *sortedBlock
 }
@@ -35,7 +54,7 @@ type sortedBlock struct {
 }
 
 func newBlock(s *table.Schema, cols []*vector.Vector, n int) *block {
-	b := &block{schema: s, cols: cols, n: n}
+	b := &block{schema: s, cols: cols, n: n, order: &blockOrder{}}
 	b.lo, b.hi, b.nullTime = timeBounds(s, cols, n)
 	for _, c := range cols {
 		b.size += c.Size()
@@ -43,9 +62,9 @@ func newBlock(s *table.Schema, cols []*vector.Vector, n int) *block {
 	return b
 }
 
-// order returns the rows sorted by the parts of the key, and their keys.
-func (b *block) order() *sortedBlock {
-	b.once.Do(func() {
+// sorted returns the rows sorted by the parts of the key, and their keys.
+func (b *block) sorted() *sortedBlock {
+	b.order.once.Do(func() {
 		var raw segment.Strings
 		var buf []byte
 		perm := make([]int32, b.n)
@@ -60,9 +79,28 @@ func (b *block) order() *sortedBlock {
 		for _, p := range perm {
 			s.keys.Append(raw.At(int(p)))
 		}
-		b.sorted = s
+		b.order.sorted = s
 	})
-	return b.sorted
+	return b.order.sorted
+}
+
+// without returns the block with other deleted rows.
+func (b *block) without(gone *deletes) *block {
+	nb := *b
+	nb.gone = gone
+	return &nb
+}
+
+// alive returns the number of rows that are not deleted.
+func (b *block) alive() int { return b.n - b.gone.count() }
+
+// end returns the ordinal behind the last row.
+func (b *block) end() uint64 { return b.ord + uint64(b.n) }
+
+// runOf returns the arrival block of a row and its place there.
+func (b *block) runOf(row int) (seq uint64, at int) {
+	i := sort.Search(len(b.runs), func(i int) bool { return b.runs[i].row > row }) - 1
+	return b.runs[i].seq, row - b.runs[i].row
 }
 
 func emptyBlock(s *table.Schema, capacity int) *block {
@@ -83,7 +121,8 @@ func (b *block) extend(add *block) *block { return b.extendWith(add.cols, nil, 0
 // be extended.
 func (b *block) extendWith(add []*vector.Vector, sel []int32, from, to int) *block {
 	n := b.n + to - from
-	nb := &block{schema: b.schema, cols: make([]*vector.Vector, len(b.cols)), n: n, lo: b.lo, hi: b.hi, nullTime: b.nullTime}
+	nb := &block{schema: b.schema, cols: make([]*vector.Vector, len(b.cols)), n: n, lo: b.lo, hi: b.hi, nullTime: b.nullTime,
+		ord: b.ord, runs: b.runs, gone: b.gone, order: &blockOrder{}}
 	for i, c := range b.cols {
 		v := *c
 		if v.Bits != nil {
@@ -116,7 +155,9 @@ func (b *block) prefix(n int) *block {
 		v := sliceVector(c, 0, n)
 		cols[i] = &v
 	}
-	return newBlock(b.schema, cols, n)
+	nb := newBlock(b.schema, cols, n)
+	nb.ord, nb.runs, nb.gone = b.ord, b.runs, b.gone
+	return nb
 }
 
 // batch shows the block as a batch.

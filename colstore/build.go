@@ -155,6 +155,9 @@ func (b *builder) group() []bucketGroup {
 	last, at := keys.Bucket{}, -1
 	for bi, blk := range b.blocks {
 		for i := 0; i < blk.n; i++ {
+			if blk.gone.contains(i) {
+				continue
+			}
 			bucket := keys.BucketNoTime
 			if b.schema.Time >= 0 {
 				if t, null := timeOf(b.schema, blk.cols[b.schema.Time], i); null {

@@ -1,10 +1,13 @@
 package colstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/keys"
@@ -34,7 +37,7 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 		return err
 	}
 	if t.empty() {
-		t.done = true
+		defer t.end()
 		if onPublish != nil {
 			t.s.commitMu.Lock()
 			onPublish()
@@ -51,15 +54,18 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 		return err
 	}
 	for _, tt := range t.order {
+		t.settle(tt)
 		t.encode(tt)
 	}
 	r := &commitRequest{tx: t, sync: sync, onPublish: onPublish}
+	unlock := t.holdContainers()
 	t.s.commit(r)
+	unlock()
 	if r.err != nil {
 		t.Rollback()
 		return r.err
 	}
-	t.done = true
+	t.end()
 	if len(r.pending) > 0 {
 		t.s.publishPending(r)
 	}
@@ -68,15 +74,39 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 }
 
 func (t *Tx) empty() bool {
-	if len(t.metas)+len(t.created)+len(t.dropped) > 0 {
+	if len(t.metas)+len(t.created)+len(t.dropped)+len(t.altered) > 0 {
 		return false
 	}
 	for _, tt := range t.order {
-		if tt.rows > 0 || len(tt.ops) > 0 {
+		if tt.rows > 0 || len(tt.ops) > 0 || len(tt.gone.rows) > 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// holdContainers keeps flushes and compactions from replacing containers of
+// the tables whose rows the commit deletes, until the returned function is called.
+func (t *Tx) holdContainers() (unlock func()) {
+	var held []*tableShared
+	tables := append([]*txTable(nil), t.order...)
+	slices.SortFunc(tables, func(a, b *txTable) int { return cmp.Compare(a.schema.ID, b.schema.ID) })
+	st := t.s.acquire()
+	defer st.release()
+	for _, tt := range tables {
+		if len(tt.gone.rows) == 0 && !tt.replaces {
+			continue
+		}
+		if v := st.find(tt.schema.ID); v != nil {
+			v.shared.publish.RLock()
+			held = append(held, v.shared)
+		}
+	}
+	return func() {
+		for _, ts := range held {
+			ts.publish.RUnlock()
+		}
+	}
 }
 
 // encode builds the arrival blocks of a table outside of the commit lock.
@@ -154,6 +184,7 @@ type groupCommit struct {
 	seq     uint64
 	keyed   bool // spaces R or I change
 	dropped []*version
+	dead    []*seg // segments without a live row
 }
 
 // begin makes the batch, readable if a request has to look rows up in it.
@@ -195,6 +226,9 @@ func (g *groupCommit) apply(sync bool) error {
 			sg.doomed.Store(true)
 		}
 	}
+	for _, sg := range g.dead {
+		sg.doomed.Store(true)
+	}
 	return nil
 }
 
@@ -210,7 +244,10 @@ func (g *groupCommit) prepare(r *commitRequest) error {
 		if v == nil {
 			return table.ErrUnknownTable
 		}
-		if v.data != tt.checked {
+		if !tt.gone.catchUp(g.draft.trail, tt.schema.ID) {
+			return table.ErrRowsChanged
+		}
+		if tt.known && v.data != tt.checked || tt.schema.Layout == table.RowStore && v.data != tt.checked {
 			if err := g.recheck(t, tt, v); err != nil {
 				return err
 			}
@@ -231,6 +268,11 @@ func (g *groupCommit) prepare(r *commitRequest) error {
 	for _, c := range t.created {
 		if !t.isDropped(c.ID) {
 			g.create(c)
+		}
+	}
+	for _, a := range t.altered {
+		if !a.tt.created && !t.isDropped(a.tt.schema.ID) {
+			g.alter(a.tt.schema)
 		}
 	}
 	var staged []segment.Pending
@@ -255,17 +297,39 @@ func (g *groupCommit) create(c *table.Schema) {
 	g.draft.put(g.s.newVersion(c))
 }
 
+// alter gives a table another schema.
+func (g *groupCommit) alter(c *table.Schema) {
+	v := *g.draft.find(c.ID)
+	if v.schema == c {
+		return
+	}
+	_ = g.batch.Set(keys.AppendMetaID(nil, keys.MetaTable, uint64(c.ID)), appendSchema(nil, c), nil)
+	v.schema = c
+	blocks := make([]*block, len(v.blocks))
+	for i, b := range v.blocks {
+		blocks[i] = b.reshape(c)
+	}
+	v.blocks = blocks
+	g.draft.put(&v)
+}
+
 func (s *Store) newVersion(c *table.Schema) *version {
 	return &version{schema: c, segs: newSegList(nil), shared: &tableShared{}, active: &keyIndex{}}
 }
 
 // write adds the rows of one table to the batch and the draft.
 func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pending) []segment.Pending {
-	if tt.rows == 0 && len(tt.ops) == 0 {
+	if tt.rows == 0 && len(tt.ops) == 0 && len(tt.gone.rows) == 0 {
 		return staged
 	}
 	v := *g.draft.find(tt.schema.ID)
-	v.data++
+	if tt.schema != v.schema {
+		r.tx.conform(tt, v.schema)
+	}
+	if tt.rows > 0 || len(tt.ops) > 0 {
+		v.data++
+	}
+	g.deleteRows(&v, tt.gone.rows)
 	id := uint64(tt.schema.ID)
 	if len(tt.ops) > 0 {
 		g.writeRows(tt, &v)
@@ -284,7 +348,7 @@ func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pend
 		v.seq = g.seq
 		g.seq++
 		_ = g.batch.Set(keys.AppendArrival(nil, id, 0, v.seq), tt.encoded[i], nil)
-		v.addBlock(b)
+		v.addBlock(b, v.seq)
 		// The block also lies in Pebble's memtable.
 		v.bytes += max(0, int64(len(tt.encoded[i]))-b.size)
 	}
@@ -299,15 +363,158 @@ func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pend
 	return staged
 }
 
+// conform gives rows to be committed the schema that the table got meanwhile.
+func (t *Tx) conform(tt *txTable, s *table.Schema) {
+	tt.schema = s
+	for i, b := range tt.blocks {
+		tt.blocks[i] = b.reshape(s)
+	}
+	t.encode(tt)
+}
+
 // addBlock appends a committed block; small ones join the last block.
-func (v *version) addBlock(b *block) {
+func (v *version) addBlock(b *block, seq uint64) {
 	n := len(v.blocks)
 	v.bytes += b.size
+	ord := v.ord
+	v.ord += uint64(b.n)
 	if n > v.frozen && v.blocks[n-1].n+b.n <= blockRows && b.n < blockRows/4 {
-		v.blocks = append(v.blocks[:n-1:n-1], v.blocks[n-1].extend(b))
+		last := v.blocks[n-1]
+		nb := last.extend(b)
+		nb.runs = append(last.runs, seqRun{seq, last.n}) // behind what readers of last see
+		v.blocks = append(v.blocks[:n-1:n-1], nb)
 		return
 	}
-	v.blocks = append(v.blocks[:n:n], b)
+	nb := *b
+	nb.ord, nb.runs = ord, []seqRun{{seq, 0}}
+	v.blocks = append(v.blocks[:n:n], &nb)
+}
+
+// deleteRows records rows of committed containers as deleted, in the draft and
+// the batch. The caller holds the table's publish lock.
+func (g *groupCommit) deleteRows(v *version, rows rowSets) {
+	owned, ownedBlocks := false, false
+	for p, set := range rows {
+		if p.seg == 0 {
+			i := v.blockIndex(p.block)
+			if i < 0 || p.own {
+				continue
+			}
+			if !ownedBlocks {
+				v.blocks = append(make([]*block, 0, len(v.blocks)+1), v.blocks...)
+				ownedBlocks = true
+			}
+			g.deleteInBlock(v, i, set)
+			continue
+		}
+		if i := v.segIndex(p.seg); i >= 0 {
+			g.deleteInSegment(v, i, set, owned)
+			owned = true
+		}
+	}
+	if owned {
+		g.dropDead(v)
+	}
+}
+
+// deleteInBlock writes the record of rows deleted from a block in memory.
+func (g *groupCommit) deleteInBlock(v *version, i int, set *roaring.Bitmap) {
+	b := v.blocks[i]
+	all := b.gone.union(set)
+	fresh := all.since(b.gone)
+	if fresh == nil || fresh.IsEmpty() {
+		return
+	}
+	v.rows -= int64(all.n - b.gone.count())
+	var records []uint64
+	if b.gone != nil {
+		records = b.gone.records
+	}
+	if len(records) >= maxRecords {
+		for _, seq := range records {
+			_ = g.batch.Delete(recordKey(v.schema.ID, arrivalBucket, seq), nil)
+		}
+		records, fresh = nil, all.rows
+	}
+	t := segment.Tombstone{}
+	it := fresh.Iterator()
+	for it.HasNext() {
+		seq, at := b.runOf(int(it.Next()))
+		t.Arrivals = append(t.Arrivals, segment.ArrivalRow{Sequence: seq, Row: uint32(at)})
+	}
+	seq := g.record(v, arrivalBucket, &t)
+	v.blocks[i] = b.without(newDeletes(all.rows, append(records[:len(records):len(records)], seq)))
+}
+
+// deleteInSegment writes the record of rows deleted from a segment.
+func (g *groupCommit) deleteInSegment(v *version, i int, set *roaring.Bitmap, owned bool) {
+	sg, old := v.segs.segs[i], v.deleted(i)
+	all := old.union(set)
+	fresh := all.since(old)
+	if fresh == nil || fresh.IsEmpty() {
+		v.setDeleted(i, old, owned)
+		return
+	}
+	v.rows -= int64(all.n - old.count())
+	var records []uint64
+	if old != nil {
+		records = old.records
+	}
+	if len(records) >= maxRecords {
+		for _, seq := range records {
+			_ = g.batch.Delete(recordKey(v.schema.ID, sg.id.Bucket, seq), nil)
+		}
+		records, fresh = nil, all.rows
+	}
+	seq := g.record(v, sg.id.Bucket, &segment.Tombstone{Segment: sg.id.ID, Rows: fresh})
+	v.setDeleted(i, newDeletes(all.rows, append(records[:len(records):len(records)], seq)), owned)
+}
+
+func (g *groupCommit) record(v *version, b keys.Bucket, t *segment.Tombstone) uint64 {
+	seq := g.seq
+	g.seq++
+	_ = g.batch.Set(recordKey(v.schema.ID, b, seq), t.Append(nil), nil)
+	return seq
+}
+
+// dropDead removes segments whose rows are all deleted.
+func (g *groupCommit) dropDead(v *version) {
+	dead := 0
+	for i, sg := range v.segs.segs {
+		if v.deleted(i).count() == int(sg.info.Rows) && !sg.pending.Load() {
+			dead++
+		}
+	}
+	if dead == 0 {
+		return
+	}
+	segs := make([]*seg, 0, len(v.segs.segs)-dead)
+	dels := make([]*deletes, 0, len(segs))
+	for i, sg := range v.segs.segs {
+		d := v.deleted(i)
+		if d.count() != int(sg.info.Rows) || sg.pending.Load() {
+			segs, dels = append(segs, sg), append(dels, d)
+			continue
+		}
+		_ = g.batch.Delete(keys.AppendSegment(nil, sg.id), nil)
+		for _, seq := range d.records {
+			_ = g.batch.Delete(recordKey(v.schema.ID, sg.id.Bucket, seq), nil)
+		}
+		g.dead = append(g.dead, sg)
+	}
+	v.replaceSegs(segs, dels)
+}
+
+// replaceSegs gives a version that is not published yet other segments.
+func (v *version) replaceSegs(segs []*seg, dels []*deletes) {
+	old := v.segs
+	unpublished := old.refs.Load() == 0
+	v.segs, v.dels = newSegList(segs), dels
+	if unpublished {
+		for _, sg := range old.segs {
+			sg.refs.Add(-1)
+		}
+	}
 }
 
 // writeRows adds rows of layout row and the table's counts.
@@ -338,18 +545,16 @@ func (g *groupCommit) writeStaged(r *commitRequest, tt *txTable, v *version, sta
 	seq := g.seq
 	g.seq++
 	all := append(append(make([]*seg, 0, len(v.segs.segs)+len(tt.staged)), v.segs.segs...), tt.staged...)
+	dels := append(make([]*deletes, 0, len(all)), v.dels...)
+	dels = append(dels, make([]*deletes, len(v.segs.segs)-len(dels))...)
 	for _, sg := range tt.staged {
+		sg.pending.Store(true)
+		dels = append(dels, infoDeletes(sg.info))
 		sg.info.SeqMin, sg.info.SeqMax = seq, seq
 		staged = append(staged, segment.Pending{Key: keys.AppendSegment(nil, sg.id), Row: sg.info.Append(nil)})
 	}
 	r.pending = append(r.pending, tt.staged...)
-	unpublished := v.segs.refs.Load() == 0
-	old := v.segs
-	if v.segs = newSegList(all); unpublished {
-		for _, sg := range old.segs {
-			sg.refs.Add(-1)
-		}
-	}
+	v.replaceSegs(all, dels)
 	return staged
 }
 
@@ -358,6 +563,9 @@ func (v *version) addKeys(tt *txTable) {
 	ts := v.shared
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
+	if v.active.len() == 0 {
+		v.active.base = v.ord - uint64(tt.index.len())
+	}
 	for i, h := range tt.index.hashes {
 		v.active.add(tt.index.keys.At(i), h)
 	}

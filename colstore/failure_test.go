@@ -220,20 +220,13 @@ func TestDroppedChunksStayForReaders(t *testing.T) {
 func TestConflictModes(t *testing.T) {
 	s := mustOpen(t, vfs.NewMem(), Options{})
 	defer mustClose(t, s)
-	bad := readings(1)
-	bad.Conflict = table.ConflictReplace
-	tx := s.Begin()
-	if err := tx.CreateTable(bad); err != table.ErrConflictMode {
-		t.Fatalf("columnar replace: %v", err)
-	}
-	tx.Rollback()
 	ignore, replace := readings(100), tags(200)
 	ignore.Conflict, replace.Conflict = table.ConflictIgnore, table.ConflictReplace
 	create(t, s, ignore, replace)
 	insert(t, s, 200, tagBatch(1, "one"))
 	insert(t, s, 200, tagBatch(1, "uno"))
 	insert(t, s, 200, tagBatch(2, "one")) // free again
-	tx = s.Begin()
+	tx := s.Begin()
 	_, err := tx.Append(ctx, 200, tagBatch(3, "uno"))
 	duplicate(t, err, 201, 0)
 	tx.Rollback()

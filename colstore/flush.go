@@ -36,8 +36,15 @@ func (s *Store) flushTable(ctx context.Context, id table.ID) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	v := s.freeze(id)
+	st := s.acquire()
+	v := st.find(id)
+	st.release()
 	if v == nil {
+		return nil
+	}
+	v.shared.publish.Lock()
+	defer v.shared.publish.Unlock()
+	if v = s.freeze(id); v == nil {
 		return nil
 	}
 	lo, hi := v.times()
@@ -145,6 +152,8 @@ func (s *Store) syncWAL() error {
 
 // ingest publishes sstables in one step; on an error it removes them.
 func (s *Store) ingest(ctx context.Context, files []string) error {
+	s.ingesting.RLock()
+	defer s.ingesting.RUnlock()
 	err := s.db.Ingest(context.WithoutCancel(ctx), files)
 	if failed := s.failed.get(); failed != nil {
 		return failed
@@ -167,6 +176,13 @@ func (s *Store) adopt(frozen *version, segs []*seg) error {
 		return s.disown(segs)
 	}
 	nv := *v
+	for _, b := range v.blocks[:frozen.frozen] {
+		if b.gone != nil {
+			for _, seq := range b.gone.records {
+				_ = s.db.Delete(recordKey(id, arrivalBucket, seq), pebble.NoSync)
+			}
+		}
+	}
 	nv.blocks = append([]*block(nil), v.blocks[frozen.frozen:]...)
 	nv.frozen, nv.bytes = 0, 0
 	for _, b := range nv.blocks {
@@ -174,8 +190,10 @@ func (s *Store) adopt(frozen *version, segs []*seg) error {
 	}
 	nv.older = nil
 	nv.segs = newSegList(append(append(make([]*seg, 0, len(v.segs.segs)+len(segs)), v.segs.segs...), segs...))
+	nv.dels = append(append(make([]*deletes, 0, len(nv.segs.segs)), v.dels...), make([]*deletes, len(nv.segs.segs)-len(v.dels))...)
 	draft := s.draft()
 	draft.put(&nv)
+	s.moved.add(draft, &relocation{table: id, lost: true})
 	s.publish(draft)
 	for _, g := range segs {
 		g.release()

@@ -8,10 +8,12 @@ import (
 	"tsdb/colstore/segment"
 )
 
-// keyIndex is a set of row keys: open addressing over 64-bit hashes, keys in
-// one buffer in the order of arrival. It holds the keys of arrival blocks only
-// and so is bounded by the flush threshold.
+// keyIndex finds rows by key: open addressing over 64-bit hashes, keys in one
+// buffer in the order of arrival, one per row. Where a key repeats, because the
+// earlier row was deleted, the newest row is found. It holds the keys of
+// arrival blocks only and so is bounded by the flush threshold.
 type keyIndex struct {
+	base   uint64   // ordinal of the row with key 0
 	slots  []uint32 // position of the key + 1; 0: free
 	hashes []uint64
 	keys   segment.Strings
@@ -43,7 +45,7 @@ func (x *keyIndex) find(key []byte, hash uint64) int {
 	}
 }
 
-// add inserts a key that is absent.
+// add inserts the key of the next row.
 func (x *keyIndex) add(key []byte, hash uint64) {
 	if len(x.hashes)*2 >= len(x.slots) {
 		x.rehash(max(1024, 2*len(x.slots)))
@@ -59,7 +61,10 @@ func (x *keyIndex) add(key []byte, hash uint64) {
 func (x *keyIndex) place(hash uint64, p uint32) {
 	mask := uint64(len(x.slots) - 1)
 	at := hash & mask
-	for x.slots[at] != 0 {
+	for q := x.slots[at]; q != 0; q = x.slots[at] {
+		if x.hashes[q-1] == hash && bytes.Equal(x.keys.At(int(q-1)), x.keys.At(int(p-1))) {
+			break
+		}
 		at = (at + 1) & mask
 	}
 	x.slots[at] = p

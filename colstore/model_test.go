@@ -105,10 +105,14 @@ type modelTable struct {
 	schema table.Schema
 	rows   *vector.Batch
 	keys   map[string]bool
+	ids    *vector.Vector // of rows that were read
 }
 
 func newModelTable(s table.Schema) *modelTable {
-	m := &modelTable{schema: s, keys: map[string]bool{}, rows: &vector.Batch{}}
+	m := &modelTable{schema: s, keys: map[string]bool{}, rows: &vector.Batch{}, ids: &vector.Vector{Kind: vector.Int64}}
+	if s.Layout == table.RowStore {
+		m.ids = vector.New(vector.Bytes, 0)
+	}
 	for _, c := range s.Columns {
 		m.rows.Cols = append(m.rows.Cols, vector.New(c.Kind, 0))
 	}
@@ -251,12 +255,16 @@ func readAll(t *testing.T, sn *Snapshot, s table.Schema, req table.ScanRequest) 
 			if b == nil {
 				break
 			}
-			inOrder := &vector.Batch{N: b.N, Cols: make([]*vector.Vector, len(b.Cols))}
+			b = b.Flat(&vector.Batch{})
+			inOrder := &vector.Batch{N: b.N, Cols: make([]*vector.Vector, len(req.Columns))}
 			for i, c := range req.Columns {
 				inOrder.Cols[c] = b.Cols[i]
 			}
 			for i := 0; i < b.N; i++ {
 				out.add(inOrder, i)
+				if req.RowIDs {
+					out.ids.AppendFrom(b.Cols[len(req.Columns)], i)
+				}
 			}
 		}
 		r.Close()
@@ -350,6 +358,9 @@ func (m *modelTable) append(t *testing.T, rng *rand.Rand, tx *Tx, n int) {
 		}
 		if m.schema.Unique {
 			key := string(appendRowKey(nil, m.schema.Key, b.Cols, i))
+			if next.keys[key] && m.schema.Conflict == table.ConflictReplace {
+				next.remove(func(k int) bool { return string(appendRowKey(nil, m.schema.Key, next.rows.Cols, k)) == key })
+			}
 			if next.keys[key] {
 				dup = true
 				continue
@@ -358,6 +369,9 @@ func (m *modelTable) append(t *testing.T, rng *rand.Rand, tx *Tx, n int) {
 		}
 		next.add(b, i)
 		count++
+	}
+	if m.schema.Conflict == table.ConflictReplace {
+		count = added // rows of the batch that replace each other may count or not
 	}
 	var d *table.DuplicateKeyError
 	switch {
@@ -373,6 +387,84 @@ func (m *modelTable) append(t *testing.T, rng *rand.Rand, tx *Tx, n int) {
 		t.Fatalf("%d rows added, want %d", added, count)
 	}
 	if rng.IntN(6) == 0 {
+		tx.RollbackTo(mark)
+		return
+	}
+	*m = *next
+}
+
+// remove takes out the rows that gone reports and returns how many.
+func (m *modelTable) remove(gone func(i int) bool) int {
+	keep := []int32{}
+	for i := 0; i < m.rows.N; i++ {
+		if !gone(i) {
+			keep = append(keep, int32(i))
+		} else if m.schema.Unique {
+			delete(m.keys, string(appendRowKey(nil, m.schema.Key, m.rows.Cols, i)))
+		}
+	}
+	n := m.rows.N - len(keep)
+	m.rows = (&vector.Batch{Cols: m.rows.Cols, N: m.rows.N, Sel: keep}).Clone()
+	return n
+}
+
+// change deletes or updates random rows through tx and in the model. Rows are
+// chosen by what they hold, so that equal rows share their fate.
+func (m *modelTable) change(t *testing.T, rng *rand.Rand, tx *Tx) {
+	t.Helper()
+	req := randomRequestNoTime(rng, m)
+	req.RowIDs = true
+	salt, share := rng.Uint64(), uint64(1+rng.IntN(10))
+	chosen := func(x *modelTable, i int) bool {
+		return x.matches(&req, i) && (hashKey([]byte(printRow(x.rows.Cols, i)))+salt)%10 < share
+	}
+	mark := tx.Savepoint()
+	sn := tx.Snapshot()
+	defer sn.Close()
+	got, err := readAll(t, sn, m.schema, req)
+	if errors.Is(err, table.ErrDeclined) {
+		req.Order = table.AnyOrder
+		got, err = readAll(t, sn, m.schema, req)
+	}
+	check(t, err)
+	sel := []int32{}
+	for i := 0; i < got.rows.N; i++ {
+		if chosen(got, i) {
+			sel = append(sel, int32(i))
+		}
+	}
+	next := m.clone()
+	var n int64
+	if rng.IntN(2) == 0 {
+		n, err = tx.Delete(ctx, sn, m.schema.ID, got.ids, sel)
+		next.remove(func(i int) bool { return chosen(m, i) })
+	} else {
+		var ids *vector.Vector
+		b := (&vector.Batch{Cols: got.rows.Cols, N: got.rows.N, Sel: sel}).Clone()
+		ids = (&vector.Batch{Cols: []*vector.Vector{got.ids}, N: got.ids.N, Sel: sel}).Clone().Cols[0]
+		last := len(b.Cols) - 1
+		b.Cols[last] = vector.New(vector.Bytes, b.N)
+		for i := 0; i < b.N; i++ {
+			b.Cols[last].AppendString(fmt.Sprint("updated ", salt))
+		}
+		if len(sel) > 0 {
+			n, err = tx.Update(ctx, sn, m.schema.ID, ids, b)
+		}
+		next.remove(func(i int) bool { return chosen(m, i) })
+		for i := 0; i < b.N; i++ {
+			next.add(b, i)
+			if m.schema.Unique {
+				next.keys[string(appendRowKey(nil, m.schema.Key, b.Cols, i))] = true
+			}
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != int64(len(sel)) {
+		t.Fatalf("table %d: %d rows changed, want %d", m.schema.ID, n, len(sel))
+	}
+	if rng.IntN(5) == 0 {
 		tx.RollbackTo(mark)
 		return
 	}
@@ -402,11 +494,13 @@ func TestRandomOperations(t *testing.T) {
 		rowsT.Key, rowsT.Unique, rowsT.Time = []rowkey.Part{part(0), part(1)}, true, -1
 		rowsT.Conflict = table.ConflictIgnore
 		rowBag.Time = -1
+		last := wide(6, table.Columnar)
+		last.Key, last.Unique, last.Conflict = []rowkey.Part{part(0), part(2)}, true, table.ConflictReplace
 		var models []*modelTable
-		for _, c := range []table.Schema{series, bag, timeFirst, rowsT, rowBag} {
+		for _, c := range []table.Schema{series, bag, timeFirst, rowsT, rowBag, last} {
 			models = append(models, newModelTable(c))
 		}
-		create(t, s, series, bag, timeFirst, rowsT, rowBag)
+		create(t, s, series, bag, timeFirst, rowsT, rowBag, last)
 		for op := 0; op < 60; op++ {
 			switch rng.IntN(8) {
 			case 0:
@@ -426,6 +520,10 @@ func TestRandomOperations(t *testing.T) {
 						n = 1 + rng.IntN(2500)
 					}
 					m := drafts[rng.IntN(len(drafts))]
+					if rng.IntN(3) == 0 && m.schema.Layout == table.Columnar {
+						m.change(t, rng, tx)
+						continue
+					}
 					if m.schema.Layout == table.RowStore {
 						n = 1 + n/10
 					}

@@ -14,7 +14,7 @@ func (g *groupCommit) recheck(t *Tx, tt *txTable, v *version) error {
 		return tt.replay(g.batch)
 	}
 	if len(tt.entries) > 0 {
-		if err := tt.recheckEntries(g.batch); err != nil {
+		if err := tt.recheckColumnar(g.batch); err != nil {
 			return err
 		}
 	}
@@ -28,26 +28,40 @@ func (g *groupCommit) recheck(t *Tx, tt *txTable, v *version) error {
 }
 
 // recheckBlocks checks the keys of the transaction's blocks again. With
-// conflict = ignore the rows that lost are taken out.
+// conflict = ignore the rows that lost are taken out, with replace the rows of
+// others are.
 func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version) error {
 	changed := false
 	for i, b := range tt.blocks {
 		k := &t.keys
 		k.fill(tt.schema, b.cols, b.n, nil)
-		dup, err := g.s.existing(v, nil, tt.schema, k, b.cols)
+		hits, err := g.s.holders(v, nil, tt.gone.rows, tt.schema, k, b.cols)
 		if err != nil {
 			return err
 		}
-		if dup == nil {
+		if hits == nil {
 			continue
 		}
 		var keep []int32
+		replaced := rowSets{}
 		for row := 0; row < b.n; row++ {
-			if !dup.Get(row) {
+			switch {
+			case !hits[row].ok:
 				keep = append(keep, int32(row))
-			} else if tt.schema.Conflict != table.ConflictIgnore {
+			case tt.replaces:
+				replaced.add(hits[row].at, hits[row].row)
+				keep = append(keep, int32(row))
+			case !tt.ignores:
 				return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b.batch(), Row: row}
 			}
+		}
+		if len(replaced) > 0 {
+			if _, err := t.remove(tt, v, replaced, nil); err != nil {
+				return err
+			}
+		}
+		if len(keep) == b.n {
+			continue
 		}
 		nb := emptyBlock(tt.schema, len(keep))
 		tt.blocks[i] = nb.extendWith(b.cols, keep, 0, len(keep))
@@ -65,13 +79,22 @@ func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version) error {
 func (tt *txTable) reindex() {
 	blocks := tt.blocks
 	tt.blocks = nil
-	tt.index.reset()
+	if tt.index != nil {
+		tt.index.reset()
+	}
 	var k keyBatch
+	ord := uint64(0)
 	for _, b := range blocks {
 		if b.n == 0 {
 			continue
 		}
-		tt.blocks = append(tt.blocks, b)
+		nb := *b
+		nb.ord = ord
+		ord = nb.end()
+		tt.blocks = append(tt.blocks, &nb)
+		if tt.index == nil {
+			continue
+		}
 		k.fill(tt.schema, b.cols, b.n, nil)
 		for i := range k.rows {
 			tt.index.add(k.keys.At(i), k.hashes[i])
@@ -84,25 +107,8 @@ func (s *Store) recheckStaged(t *Tx, tt *txTable, v *version) error {
 	for _, sg := range tt.staged {
 		var r segReader
 		r.init(s, sg, tt.schema)
-		cols := make([]*vector.Vector, len(tt.schema.Columns))
 		for b := range sg.info.BlockRows {
-			for _, p := range tt.schema.Key {
-				if cols[p.Column] == nil {
-					cols[p.Column] = &vector.Vector{}
-				}
-				if err := r.decode(p.Column, []int{b}, cols[p.Column]); err != nil {
-					r.close()
-					return err
-				}
-			}
-			n := int(sg.info.BlockRows[b]) + 1
-			k := &t.keys
-			k.fill(tt.schema, cols, n, nil)
-			dup, err := s.existing(v, nil, tt.schema, k, cols)
-			if err == nil && dup != nil {
-				err = s.stagedDuplicate(&r, tt, b, dup, n)
-			}
-			if err != nil {
+			if err := s.recheckStagedBlock(t, tt, v, &r, b); err != nil {
 				r.close()
 				return err
 			}
@@ -112,7 +118,40 @@ func (s *Store) recheckStaged(t *Tx, tt *txTable, v *version) error {
 	return nil
 }
 
-func (s *Store) stagedDuplicate(r *segReader, tt *txTable, block int, dup vector.Bitmap, n int) error {
+func (s *Store) recheckStagedBlock(t *Tx, tt *txTable, v *version, r *segReader, b int) error {
+	cols := make([]*vector.Vector, len(tt.schema.Columns))
+	for _, p := range tt.schema.Key {
+		if cols[p.Column] == nil {
+			cols[p.Column] = &vector.Vector{}
+		}
+		if err := r.decode(p.Column, []int{b}, cols[p.Column]); err != nil {
+			return err
+		}
+	}
+	n := int(r.g.info.BlockRows[b]) + 1
+	k := &t.keys
+	k.fill(tt.schema, cols, n, nil)
+	hits, err := s.holders(v, nil, tt.gone.rows, tt.schema, k, cols)
+	if err != nil || hits == nil {
+		return err
+	}
+	replaced := rowSets{}
+	for i := range hits {
+		if !hits[i].ok || r.g.info.Deleted != nil && r.g.info.Deleted.Contains(r.g.starts[b]+uint32(i)) {
+			continue
+		}
+		if !tt.replaces {
+			return s.stagedDuplicate(r, tt, b, i, n)
+		}
+		replaced.add(hits[i].at, hits[i].row)
+	}
+	if len(replaced) > 0 {
+		_, err = t.remove(tt, v, replaced, nil)
+	}
+	return err
+}
+
+func (s *Store) stagedDuplicate(r *segReader, tt *txTable, block, row, n int) error {
 	b := &vector.Batch{N: n}
 	for i := range tt.schema.Columns {
 		v := &vector.Vector{}
@@ -121,6 +160,5 @@ func (s *Store) stagedDuplicate(r *segReader, tt *txTable, block int, dup vector
 		}
 		b.Cols = append(b.Cols, v)
 	}
-	rows := dup.AppendIndexes(nil, n)
-	return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b.Clone(), Row: int(rows[0])}
+	return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: b.Clone(), Row: row}
 }

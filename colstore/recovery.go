@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sort"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/keys"
@@ -27,6 +29,7 @@ type recovery struct {
 	live   map[keys.SegmentID]bool
 	segs   map[table.ID][]*seg
 	marks  map[table.ID]uint64 // flushed-to sequence
+	dels   map[keys.SegmentID]*deletes
 	seq    uint64              // largest seen
 	batch  *pebble.Batch       // removal of what nobody owns
 }
@@ -38,9 +41,9 @@ func (s *Store) recover() error {
 		return err
 	}
 	r := &recovery{s: s, tables: map[table.ID]*version{}, live: map[keys.SegmentID]bool{},
-		segs: map[table.ID][]*seg{}, marks: map[table.ID]uint64{}, batch: s.db.NewBatch()}
+		segs: map[table.ID][]*seg{}, marks: map[table.ID]uint64{}, dels: map[keys.SegmentID]*deletes{}, batch: s.db.NewBatch()}
 	defer r.batch.Close()
-	for _, step := range []func() error{r.format, r.schemas, r.counts, r.pending, r.segmentRows, r.arrivals, r.chunks} {
+	for _, step := range []func() error{r.format, r.schemas, r.counts, r.pending, r.segmentRows, r.arrivals, r.tombstones, r.chunks} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -53,12 +56,14 @@ func (s *Store) recover() error {
 	if err := s.failed.get(); err != nil {
 		return err
 	}
-	st := &state{epoch: &rowEpoch{db: s.db}}
+	st := &state{epoch: &rowEpoch{db: s.db}, trail: &trail{}}
 	for id, v := range r.tables {
 		v.segs = newSegList(r.segs[id])
 		for _, g := range r.segs[id] {
 			g.refs.Add(-1) // the reference of recovery itself
-			v.rows += g.info.Rows
+			d := r.dels[g.id]
+			v.dels = append(v.dels, d)
+			v.rows += g.info.Rows - int64(d.count())
 			v.shared.raise(g.info.LastKey)
 		}
 		st.put(v)
@@ -240,6 +245,7 @@ func (r *recovery) segmentRows() error {
 			return r.batch.Delete(key, nil)
 		}
 		r.live[g.id] = true
+		r.dels[g.id] = infoDeletes(g.info)
 		r.segs[id] = append(r.segs[id], g)
 		r.marks[id] = max(r.marks[id], g.info.FlushedTo)
 		r.seq = max(r.seq, g.info.SeqMax, g.info.FlushedTo)
@@ -262,7 +268,7 @@ func (r *recovery) arrivals() error {
 		if err != nil {
 			return err
 		}
-		v.addBlock(b)
+		v.addBlock(b, seq)
 		v.rows, v.seq = v.rows+int64(b.n), seq
 		v.data++
 		if v.schema.Unique {
@@ -275,6 +281,70 @@ func (r *recovery) arrivals() error {
 		}
 		return nil
 	})
+}
+
+// tombstones applies the records of deleted rows; those about rows that are no
+// more are swept.
+func (r *recovery) tombstones() error {
+	byID := map[uint64]keys.SegmentID{}
+	for id := range r.live {
+		byID[id.ID] = id
+	}
+	return r.each([]byte{keys.SpaceTombstone}, func(key, value []byte) error {
+		id, seq, err := keys.DecodeTombstone(key)
+		if err != nil {
+			return err
+		}
+		r.seq = max(r.seq, seq)
+		t, err := segment.DecodeTombstone(value, fmt.Sprintf("record %d of deleted rows of table %d", seq, id))
+		if err != nil {
+			return err
+		}
+		v := r.tables[table.ID(id)]
+		if t.Segment != 0 {
+			sid, ok := byID[t.Segment]
+			if v == nil || !ok {
+				return r.batch.Delete(key, nil)
+			}
+			d := r.dels[sid].union(t.Rows)
+			var records []uint64
+			if d != nil {
+				records = d.records
+			}
+			r.dels[sid] = newDeletes(d.bitmap(), append(records[:len(records):len(records)], seq))
+			return nil
+		}
+		if v == nil || !r.deleteArrivals(v, t.Arrivals, seq) {
+			return r.batch.Delete(key, nil)
+		}
+		return nil
+	})
+}
+
+// deleteArrivals applies a record about arrival blocks, all of which are in one
+// block in memory or in segments already; false if all are in segments.
+func (r *recovery) deleteArrivals(v *version, rows []segment.ArrivalRow, seq uint64) bool {
+	found := false
+	for _, a := range rows {
+		i := sort.Search(len(v.blocks), func(i int) bool { return v.blocks[i].runs[0].seq > a.Sequence }) - 1
+		if a.Sequence <= r.marks[v.schema.ID] || i < 0 {
+			continue
+		}
+		b := v.blocks[i]
+		k := sort.Search(len(b.runs), func(k int) bool { return b.runs[k].seq >= a.Sequence })
+		if k == len(b.runs) || b.runs[k].seq != a.Sequence || b.runs[k].row+int(a.Row) >= b.n {
+			continue
+		}
+		set := roaring.BitmapOf(uint32(b.runs[k].row) + a.Row)
+		d := b.gone.union(set)
+		if n := len(d.records); n == 0 || d.records[n-1] != seq {
+			d = newDeletes(d.rows, append(d.records[:n:n], seq))
+		}
+		v.rows -= int64(d.n - b.gone.count())
+		v.blocks[i] = b.without(d)
+		found = true
+	}
+	return found
 }
 
 // chunks sweeps chunks without a segment row. It seeks from segment to segment.

@@ -26,7 +26,7 @@ func (s *Snapshot) Scan(id table.ID, req table.ScanRequest) (table.Scan, error) 
 	if src.schema.Layout == table.RowStore {
 		return s.scanRows(src, req)
 	}
-	sc := &scan{s: s.s, schema: src.schema, req: req}
+	sc := &scan{s: s.s, schema: src.schema, req: req, expired: src.expired}
 	sc.prepareFilters()
 	if req.Order == table.AnyOrder {
 		sc.plan(src)
@@ -48,6 +48,7 @@ type scan struct {
 	morsels []morsel
 	next    atomic.Int64
 	rows    int64 // upper bound
+	expired int64 // rows with an earlier time are hidden
 	skipped table.ScanStats
 }
 
@@ -61,7 +62,9 @@ type pushed struct {
 // morsel is a piece of work: blocks of one part of a segment, or a block in
 // memory.
 type morsel struct {
+	at     int // number of the container in row ids
 	seg    *seg
+	gone   *deletes // of seg
 	blocks []int
 	first  bool // of its segment
 	mem    *block
@@ -91,7 +94,7 @@ func (sc *scan) prepareFilters() {
 // plan lists the morsels, leaving out what ranges of keys and times, buckets
 // and the zone maps of whole segments exclude.
 func (sc *scan) plan(src *source) {
-	for _, g := range src.segs {
+	for i, g := range src.segs {
 		keep := sc.keepBlocks(g)
 		if len(keep) == 0 {
 			sc.skipped.SegmentsSkipped++
@@ -100,18 +103,18 @@ func (sc *scan) plan(src *source) {
 			continue
 		}
 		sc.skipped.BlocksSkipped += int64(len(g.info.BlockRows) - len(keep))
-		sc.addParts(g, keep)
+		sc.addParts(i, g, src.deleted(i), keep)
 	}
-	for _, b := range src.blocks {
-		if b.n == 0 {
+	for i, b := range src.blocks {
+		if b.alive() == 0 {
 			continue
 		}
 		if !sc.keepMemory(b) {
 			sc.skipped.BlocksSkipped += int64(b.n+1023) / 1024
 			continue
 		}
-		sc.rows += int64(b.n)
-		sc.morsels = append(sc.morsels, morsel{mem: b})
+		sc.rows += int64(b.alive())
+		sc.morsels = append(sc.morsels, morsel{at: len(src.segs) + i, mem: b})
 	}
 }
 
@@ -134,7 +137,7 @@ func (sc *scan) requested(g *seg, part int) int64 {
 }
 
 // addParts cuts the kept blocks of a segment into morsels at the parts.
-func (sc *scan) addParts(g *seg, keep []int) {
+func (sc *scan) addParts(at int, g *seg, gone *deletes, keep []int) {
 	end, first := 0, true
 	for p, n := range g.info.PartBlocks {
 		end += n
@@ -143,7 +146,7 @@ func (sc *scan) addParts(g *seg, keep []int) {
 			sc.skipped.BytesSkipped += sc.requested(g, p)
 			continue
 		}
-		sc.morsels = append(sc.morsels, morsel{seg: g, blocks: keep[:k:k], first: first})
+		sc.morsels = append(sc.morsels, morsel{at: at, seg: g, gone: gone, blocks: keep[:k:k], first: first})
 		first = false
 		for _, b := range keep[:k] {
 			sc.rows += int64(g.info.BlockRows[b]) + 1
@@ -155,6 +158,9 @@ func (sc *scan) addParts(g *seg, keep []int) {
 // keepBlocks returns the blocks of a segment that may hold wanted rows.
 func (sc *scan) keepBlocks(g *seg) []int {
 	n := len(g.info.BlockRows)
+	if g.lo <= g.hi && g.hi < sc.expired && !g.id.Bucket.Special() {
+		return nil
+	}
 	keep := make([]int, 0, n)
 	if sc.req.NoPrune {
 		for i := 0; i < n; i++ {
@@ -179,6 +185,9 @@ func (sc *scan) keepBlocks(g *seg) []int {
 			if times && !overlapsTime(sc.req.Time, g.info.BlockTimes[i].Lo, g.info.BlockTimes[i].Hi) {
 				continue
 			}
+			if g.info.HasTimes && sc.expires(g.info.BlockTimes[i]) > 1 {
+				continue
+			}
 			keep = append(keep, i)
 		}
 	}
@@ -192,6 +201,18 @@ func (sc *scan) keepBlocks(g *seg) []int {
 		}
 	}
 	return keep
+}
+
+// expires says how many rows of a block with these bounds retention hides: 0
+// none, 1 perhaps some, 2 all. NULL and infinite times are never hidden.
+func (sc *scan) expires(r table.Range) int {
+	switch {
+	case r.Lo > r.Hi || r.Lo >= sc.expired || r.Hi == math.MinInt64:
+		return 0
+	case r.Hi < sc.expired && r.Lo != math.MinInt64:
+		return 2
+	}
+	return 1
 }
 
 // spanBlocks returns the blocks that may hold keys of a span. The block before
@@ -226,6 +247,9 @@ func overlapsTime(ranges []table.Range, lo, hi int64) bool {
 
 // keepMemory reports whether a block in memory may hold wanted rows.
 func (sc *scan) keepMemory(b *block) bool {
+	if !b.nullTime && sc.expires(table.Range{Lo: b.lo, Hi: b.hi}) > 1 {
+		return false
+	}
 	if sc.req.NoPrune {
 		return true
 	}
@@ -238,7 +262,7 @@ func (sc *scan) keepMemory(b *block) bool {
 	if len(sc.req.Spans) == 0 {
 		return false
 	}
-	keys := &b.order().keys
+	keys := &b.sorted().keys
 	first, last := keys.At(0), keys.At(keys.Len()-1)
 	for _, sp := range sc.req.Spans {
 		if sp.Overlaps(first, last) {

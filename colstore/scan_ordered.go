@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"math"
+	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -53,8 +54,10 @@ func (sc *orderedScan) Morsels() int { return 1 }
 // comes.
 type cursor struct {
 	m      *mergeReader
+	number int // of the container in row ids
 	seg    *seg
-	blocks []int // still to load, in reading order
+	gone   *deletes // of seg
+	blocks []int    // still to load, in reading order
 	mem    *block
 	at     int // rows of mem loaded
 
@@ -64,7 +67,9 @@ type cursor struct {
 	view   []*vector.Vector
 	keyed  []*vector.Vector // view by column of the schema, for key columns
 	n, pos int
-	first  int    // position in mem's order of the row at 0
+	sel    []int32 // rows of the block that are shown, in the scan's order
+	mask   mask
+	ids    vector.Vector
 	head   []byte // key at pos, or the bound
 	loaded bool
 	buf    []byte
@@ -87,7 +92,7 @@ func (m *mergeReader) addCursors() {
 			last.blocks = append(last.blocks, x.blocks...)
 			continue
 		}
-		last = &cursor{m: m, seg: x.seg, mem: x.mem, blocks: append([]int(nil), x.blocks...)}
+		last = &cursor{m: m, number: x.at, seg: x.seg, gone: x.gone, mem: x.mem, blocks: append([]int(nil), x.blocks...)}
 		m.cursors = append(m.cursors, last)
 	}
 	for _, c := range m.cursors {
@@ -104,7 +109,7 @@ func (m *mergeReader) addCursors() {
 func (c *cursor) bound() {
 	reverse := c.m.sc.req.Reverse
 	if c.mem != nil {
-		k := &c.mem.order().keys
+		k := &c.mem.sorted().keys
 		c.head = k.At(0)
 		if reverse {
 			c.head = k.At(k.Len() - 1)
@@ -158,11 +163,7 @@ func boundDay(t int64, upper bool) int32 {
 // key returns the key of the loaded row i.
 func (c *cursor) key(i int) []byte {
 	if c.mem != nil {
-		o := c.mem.order()
-		if c.m.sc.req.Reverse {
-			return o.keys.At(len(o.perm) - 1 - c.first - i)
-		}
-		return o.keys.At(c.first + i)
+		return c.mem.sorted().keys.At(int(c.sel[i]))
 	}
 	c.buf = appendRowKey(c.buf[:0], c.m.parts, c.keyed, i)
 	return c.buf
@@ -204,25 +205,41 @@ func (c *cursor) prepare() {
 	}
 }
 
+// loadMemory loads the next rows of a block in memory, in the order of its keys.
 func (c *cursor) loadMemory() {
 	c.prepare()
-	perm := c.mem.order().perm
-	c.first = c.at
-	c.n = min(encoding.MaxRows, c.mem.n-c.at)
-	sel := make([]int32, c.n)
-	for i := range sel {
-		if c.m.sc.req.Reverse {
-			sel[i] = perm[len(perm)-1-c.at-i]
-		} else {
-			sel[i] = perm[c.at+i]
+	sc, b := c.m.sc, c.mem
+	perm := b.sorted().perm
+	n := min(encoding.MaxRows, b.n-c.at)
+	c.sel = c.sel[:0] // positions in the order
+	rows := make([]int32, 0, n)
+	limited := sc.schema.Time >= 0 && sc.expires(table.Range{Lo: b.lo, Hi: b.hi}) > 0
+	for i := c.at; i < c.at+n; i++ {
+		p := i
+		if sc.req.Reverse {
+			p = len(perm) - 1 - i
 		}
+		row := perm[p]
+		if b.gone.contains(int(row)) || limited && sc.hides(b.cols[sc.schema.Time], int(row)) {
+			continue
+		}
+		c.sel, rows = append(c.sel, int32(p)), append(rows, row)
+	}
+	c.at += n
+	c.m.stats.BlocksRead++
+	if c.n = len(rows); c.n == 0 {
+		return
 	}
 	for i, col := range c.m.columns {
-		c.mem.cols[col].GatherInto(&c.cols[i], sel)
+		b.cols[col].GatherInto(&c.cols[i], rows)
 		c.view[i] = &c.cols[i]
 	}
-	c.at += c.n
-	c.m.stats.BlocksRead++
+	if sc.req.RowIDs {
+		c.ids.Reset(vector.Int64)
+		for _, row := range rows {
+			c.ids.AppendInt64(rowID(c.number, int(row)))
+		}
+	}
 }
 
 func (c *cursor) loadBlock() error {
@@ -233,26 +250,47 @@ func (c *cursor) loadBlock() error {
 	if err != nil || !ok {
 		return err
 	}
+	sc := c.m.sc
 	n := int(c.seg.info.BlockRows[b]) + 1
-	var sel []int32
-	if c.m.sc.req.Reverse {
-		for i := n - 1; i >= 0; i-- {
+	sel, all, err := c.mask.segment(sc, &c.reader, c.gone, []int{b})
+	if err != nil || !all && len(sel) == 0 {
+		return err
+	}
+	if all && sc.req.Reverse {
+		sel = sel[:0]
+		for i := 0; i < n; i++ {
 			sel = append(sel, int32(i))
 		}
 	}
+	if sc.req.Reverse {
+		slices.Reverse(sel)
+	}
+	gather := !all || sc.req.Reverse
 	before := c.reader.bytes
 	for i, col := range c.m.columns {
 		if err := c.reader.decode(col, []int{b}, &c.cols[i]); err != nil {
 			return err
 		}
 		c.view[i] = &c.cols[i]
-		if sel != nil {
+		if gather {
 			c.cols[i].GatherInto(&c.turned[i], sel)
 			c.view[i] = &c.turned[i]
 		}
 		c.keyed[col] = c.view[i]
 	}
-	c.n = n
+	if c.n = n; gather {
+		c.n = len(sel)
+	}
+	if sc.req.RowIDs {
+		c.ids.Reset(vector.Int64)
+		for i := 0; i < c.n; i++ {
+			row := i
+			if gather {
+				row = int(sel[i])
+			}
+			c.ids.AppendInt64(rowID(c.number, int(c.seg.starts[b])+row))
+		}
+	}
 	c.m.stats.BlocksRead++
 	c.m.stats.BytesRead += c.reader.bytes - before
 	return nil
@@ -381,6 +419,9 @@ func (m *mergeReader) show(c *cursor) {
 	for i := range m.sc.req.Columns {
 		m.out.Cols = append(m.out.Cols, c.view[i])
 	}
+	if m.sc.req.RowIDs {
+		m.out.Cols = append(m.out.Cols, &c.ids)
+	}
 	m.out.N = c.n
 	m.shown = c
 	c.pos = c.n
@@ -392,9 +433,15 @@ func (m *mergeReader) copy(c *cursor, end int) {
 		for _, col := range m.sc.req.Columns {
 			m.out.Cols = append(m.out.Cols, vector.New(m.sc.schema.Columns[col].Kind, vector.BatchSize))
 		}
+		if m.sc.req.RowIDs {
+			m.out.Cols = append(m.out.Cols, vector.New(vector.Int64, vector.BatchSize))
+		}
 	}
 	for i := range m.sc.req.Columns {
 		copyRows(m.out.Cols[i], c.view[i], nil, c.pos, end)
+	}
+	if m.sc.req.RowIDs {
+		copyRows(m.out.Cols[len(m.sc.req.Columns)], &c.ids, nil, c.pos, end)
 	}
 	m.out.N += end - c.pos
 }

@@ -15,6 +15,8 @@ type reader struct {
 	batch  vector.Batch
 	cols   []vector.Vector // decoded rows
 	views  []vector.Vector // slices of a block in memory, which decoding must not write to
+	ids    vector.Vector   // row ids
+	mask   mask
 	stats  table.ScanStats
 	group  []int
 	closed bool
@@ -23,6 +25,9 @@ type reader struct {
 func newReader(sc *scan) *reader {
 	r := &reader{sc: sc, cols: make([]vector.Vector, len(sc.req.Columns)), views: make([]vector.Vector, len(sc.req.Columns))}
 	r.batch.Cols = make([]*vector.Vector, len(sc.req.Columns))
+	if sc.req.RowIDs {
+		r.batch.Cols = append(r.batch.Cols, &r.ids)
+	}
 	return r
 }
 
@@ -82,12 +87,27 @@ func (r *reader) nextMemory() *vector.Batch {
 		return nil
 	}
 	to := min(b.n, r.from+vector.BatchSize)
+	sel, all := r.mask.memory(r.sc, b, r.from, to)
+	if !all && len(sel) == 0 {
+		r.from = to
+		return nil
+	}
+	r.batch.Sel = nil
+	if !all {
+		r.batch.Sel = sel
+	}
 	for i, c := range r.sc.req.Columns {
 		r.views[i] = sliceVector(b.cols[c], r.from, to)
 		r.batch.Cols[i] = &r.views[i]
 	}
 	r.batch.N = to - r.from
-	r.stats.Rows += int64(r.batch.N)
+	if r.sc.req.RowIDs {
+		r.ids.Reset(vector.Int64)
+		for row := r.from; row < to; row++ {
+			r.ids.AppendInt64(rowID(r.cur.at, row))
+		}
+	}
+	r.stats.Rows += int64(r.batch.Rows())
 	r.from = to
 	return &r.batch
 }
@@ -119,6 +139,17 @@ func (r *reader) nextSegment() (*vector.Batch, error) {
 		return nil, nil
 	}
 	before := r.seg.bytes
+	sel, all, err := r.mask.segment(r.sc, &r.seg, r.cur.gone, r.group)
+	if err != nil {
+		return nil, err
+	}
+	if !all && len(sel) == 0 {
+		return nil, nil
+	}
+	r.batch.Sel = nil
+	if !all {
+		r.batch.Sel = sel
+	}
 	for i, c := range r.sc.req.Columns {
 		if err := r.seg.decode(c, r.group, &r.cols[i]); err != nil {
 			return nil, err
@@ -126,7 +157,16 @@ func (r *reader) nextSegment() (*vector.Batch, error) {
 		r.batch.Cols[i] = &r.cols[i]
 	}
 	r.batch.N = n
-	r.stats.Rows += int64(n)
+	if r.sc.req.RowIDs {
+		r.ids.Reset(vector.Int64)
+		for _, b := range r.group {
+			start := int(r.cur.seg.starts[b])
+			for row := 0; row <= int(r.cur.seg.info.BlockRows[b]); row++ {
+				r.ids.AppendInt64(rowID(r.cur.at, start+row))
+			}
+		}
+	}
+	r.stats.Rows += int64(r.batch.Rows())
 	r.stats.BlocksRead += int64(len(r.group))
 	r.stats.BytesRead += r.seg.bytes - before
 	return &r.batch, nil

@@ -10,7 +10,11 @@ import (
 )
 
 // schemaVersion is the first byte of a table's record in space M.
-const schemaVersion = 1
+// Version 2 adds what altering a table needs.
+const (
+	schemaVersion        = 1
+	schemaVersionAltered = 2
+)
 
 // maxColumns bounds what a schema record may claim; PostgreSQL's limit is 1,600.
 const maxColumns = 1 << 14
@@ -18,8 +22,10 @@ const maxColumns = 1 << 14
 // appendSchema encodes a schema for space M:
 //
 //	version u8 | then uvarints: id, layout, unique, time + 1, unit, bucket, conflict,
-//	columns (id, kind, codec)..., key parts (column, codec)..., indexes (id, parts...)...
+//	columns (id, kind, codec)..., key parts (column, codec)..., indexes (id, parts...)...,
+//	version 2: retention, dropped columns (id, kind)..., columns with a missing value (index, length, value as a row)...
 func appendSchema(dst []byte, s *table.Schema) []byte {
+	version := len(dst)
 	dst = append(dst, schemaVersion)
 	unique := uint64(0)
 	if s.Unique {
@@ -36,7 +42,62 @@ func appendSchema(dst []byte, s *table.Schema) []byte {
 	for _, x := range s.Indexes {
 		dst = appendParts(binary.AppendUvarint(dst, x.ID), x.Parts)
 	}
-	return dst
+	if s.Retention == 0 && len(s.Dropped) == 0 && !hasMissing(s) {
+		return dst
+	}
+	dst[version] = schemaVersionAltered
+	dst = binary.AppendUvarint(dst, uint64(s.Retention))
+	dst = binary.AppendUvarint(dst, uint64(len(s.Dropped)))
+	for _, c := range s.Dropped {
+		dst = append(binary.AppendUvarint(dst, uint64(c.ID)), byte(c.Kind))
+	}
+	for i, c := range s.Columns {
+		if c.Missing != nil {
+			one := &table.Schema{Columns: []table.Column{{ID: 1, Kind: c.Kind}}}
+			value := appendRowValue(nil, one, []*vector.Vector{c.Missing}, 0)
+			dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(i+1)), uint64(len(value)))
+			dst = append(dst, value...)
+		}
+	}
+	return binary.AppendUvarint(dst, 0)
+}
+
+// hasMissing reports whether a column has a value for rows that lack it.
+func hasMissing(s *table.Schema) bool {
+	for i := range s.Columns {
+		if s.Columns[i].Missing != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// readAltered reads what version 2 adds.
+func (r *schemaReader) readAltered(s *table.Schema) {
+	s.Retention = int64(r.uvarint())
+	s.Dropped = make([]table.Column, r.count())
+	for i := range s.Dropped {
+		s.Dropped[i] = table.Column{ID: table.ColumnID(r.uvarint()), Kind: vector.Kind(r.byte())}
+	}
+	for !r.bad {
+		i := r.uvarint()
+		if i == 0 {
+			return
+		}
+		n := r.uvarint()
+		if i > uint64(len(s.Columns)) || n > uint64(len(r.src)) {
+			r.bad = true
+			return
+		}
+		c := &s.Columns[i-1]
+		one := &table.Schema{Columns: []table.Column{{ID: 1, Kind: c.Kind}}}
+		b, err := newRowDecoder(one).batch(r.src[:n])
+		if err != nil {
+			r.bad = true
+			return
+		}
+		c.Missing, r.src = b.Cols[0], r.src[n:]
+	}
 }
 
 func appendParts(dst []byte, parts []rowkey.Part) []byte {
@@ -96,8 +157,9 @@ func (r *schemaReader) parts(columns int) []rowkey.Part {
 
 func decodeSchema(src []byte) (*table.Schema, error) {
 	r := &schemaReader{src: src}
-	if v := r.byte(); v != schemaVersion {
-		return nil, fmt.Errorf("schema version %d is unknown", v)
+	version := r.byte()
+	if version != schemaVersion && version != schemaVersionAltered {
+		return nil, fmt.Errorf("schema version %d is unknown", version)
 	}
 	s := &table.Schema{ID: table.ID(r.uvarint()), Layout: table.Layout(r.uvarint()), Unique: r.uvarint() == 1}
 	s.Time, s.TimeUnit, s.Bucket = int(r.uvarint())-1, table.TimeUnit(r.uvarint()), int64(r.uvarint())
@@ -113,6 +175,9 @@ func decodeSchema(src []byte) (*table.Schema, error) {
 		if r.bad {
 			break
 		}
+	}
+	if version == schemaVersionAltered {
+		r.readAltered(s)
 	}
 	if r.bad || len(r.src) != 0 {
 		return nil, fmt.Errorf("schema record is malformed")
@@ -152,8 +217,13 @@ func checkSchema(s *table.Schema) error {
 			return fmt.Errorf("key of table %d names column %d", s.ID, p.Column)
 		}
 	}
-	if s.Layout == table.Columnar && s.Unique && s.Conflict == table.ConflictReplace {
-		return table.ErrConflictMode
+	for _, c := range s.Dropped {
+		if c.Kind == vector.Invalid || c.Kind > vector.Uint32 || columnIndex(s, c.ID) >= 0 {
+			return fmt.Errorf("dropped column %d of table %d is out of range", c.ID, s.ID)
+		}
+	}
+	if s.Retention < 0 || s.Retention > 0 && s.Time < 0 {
+		return fmt.Errorf("retention of table %d needs a time column", s.ID)
 	}
 	return nil
 }

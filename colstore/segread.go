@@ -131,7 +131,7 @@ func (r *segReader) decode(col int, blocks []int, dst *vector.Vector) error {
 	if h == nil {
 		for _, b := range blocks {
 			for i := 0; i <= int(r.g.info.BlockRows[b]); i++ {
-				dst.AppendNull()
+				appendMissing(dst, r.schema.Columns[col])
 			}
 		}
 		return nil

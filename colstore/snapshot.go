@@ -14,6 +14,7 @@ type Snapshot struct {
 	s    *Store
 	st   *state
 	over map[table.ID]*overlay // writes of a transaction; nil: none
+	now  int64                 // microseconds since 1970, for retention
 
 	mu     sync.Mutex
 	rows   *pebble.Snapshot // opened when a statement first reads rows
@@ -25,39 +26,35 @@ type overlay struct {
 	schema  *table.Schema // nil: dropped
 	blocks  []*block
 	staged  []*seg
+	gone    rowSets // deleted rows, as the snapshot's state names them
 	rows    []overlayRow
+	lost    bool  // where deleted rows are now is not known
 	added   int64 // rows
 	created bool
 }
 
 // Snapshot returns the committed state of now. Close it.
-func (s *Store) Snapshot() *Snapshot { return &Snapshot{s: s, st: s.acquire()} }
+func (s *Store) Snapshot() *Snapshot {
+	return &Snapshot{s: s, st: s.acquire(), now: s.clock().UnixMicro()}
+}
 
 // Snapshot returns the latest committed state overlaid with this
 // transaction's own writes so far: what the next statement reads. Later writes
 // of the transaction do not show in it.
 func (t *Tx) Snapshot() *Snapshot {
 	sn := t.s.Snapshot()
+	t.overlay(sn)
+	return sn
+}
+
+// overlay adds the transaction's writes to a snapshot.
+func (t *Tx) overlay(sn *Snapshot) {
 	if t.done || t.empty() {
-		return sn
+		return
 	}
 	sn.over = map[table.ID]*overlay{}
 	for _, tt := range t.order {
-		o := &overlay{schema: tt.schema, created: tt.created, added: tt.rows}
-		o.blocks = append(o.blocks, tt.blocks...)
-		for _, g := range tt.staged {
-			g.refs.Add(1)
-			o.staged = append(o.staged, g)
-		}
-		if len(tt.ops) > 0 {
-			o.rows = tt.sortedRows()
-			for _, op := range tt.ops {
-				if !op.replaces {
-					o.added++
-				}
-			}
-		}
-		sn.over[tt.schema.ID] = o
+		sn.over[tt.schema.ID] = t.overlayOf(tt, sn)
 	}
 	for _, id := range t.dropped {
 		if o := sn.over[id]; o != nil {
@@ -66,7 +63,43 @@ func (t *Tx) Snapshot() *Snapshot {
 			sn.over[id] = &overlay{}
 		}
 	}
-	return sn
+}
+
+func (t *Tx) overlayOf(tt *txTable, sn *Snapshot) *overlay {
+	o := &overlay{schema: tt.schema, created: tt.created, added: tt.rows}
+	o.blocks = append(o.blocks, tt.blocks...)
+	for _, g := range tt.staged {
+		g.refs.Add(1)
+		o.staged = append(o.staged, g)
+	}
+	if len(tt.gone.rows) > 0 {
+		if sn.st == t.base {
+			o.gone = tt.gone.base.clone()
+			for p, set := range tt.gone.rows {
+				if p.own || tt.stagedAt(p.seg) != nil {
+					if o.gone == nil {
+						o.gone = rowSets{}
+					}
+					o.gone[p] = set.Clone()
+				}
+			}
+		} else {
+			o.gone = tt.gone.rows.clone()
+			if tt.gone.trail != sn.st.trail && !tt.gone.trail.follow(sn.st.trail, tt.schema.ID, o.gone) {
+				o.lost = true
+			}
+		}
+		for p, set := range o.gone {
+			if !p.own && tt.stagedAt(p.seg) == nil {
+				o.added -= int64(set.GetCardinality())
+			}
+		}
+	}
+	if len(tt.ops) > 0 {
+		o.rows = tt.sortedRows()
+		o.added += tt.addedRows()
+	}
+	return o
 }
 
 // Close releases the snapshot.
@@ -102,13 +135,16 @@ func (s *Snapshot) rowReader() *pebble.Snapshot {
 
 // source is everything that a snapshot sees of one table.
 type source struct {
-	schema *table.Schema
-	segs   []*seg
-	blocks []*block
-	over   *overlay
-	rows   int64
-	bytes  int64
-	stored bool // space R may hold rows
+	schema    *table.Schema
+	segs      []*seg
+	dels      []*deletes // by segment; nil: none
+	blocks    []*block   // committed ones, then the transaction's
+	committed int        // number of committed blocks
+	over      *overlay
+	rows      int64
+	bytes     int64
+	stored    bool  // space R may hold rows
+	expired   int64 // rows with an earlier time are hidden; math.MinInt64: none
 }
 
 func (s *Snapshot) source(id table.ID) (*source, error) {
@@ -116,24 +152,76 @@ func (s *Snapshot) source(id table.ID) (*source, error) {
 	if o != nil && o.schema == nil {
 		return nil, table.ErrUnknownTable
 	}
-	src := &source{over: o}
+	if o != nil && o.lost {
+		return nil, table.ErrRowsChanged
+	}
+	src := &source{over: o, expired: math.MinInt64}
 	if v := s.st.find(id); v != nil {
-		src.schema, src.segs, src.blocks = v.schema, v.segs.segs, v.blocks
+		src.schema, src.segs, src.dels, src.blocks = v.schema, v.segs.segs, v.dels, v.blocks
 		src.rows, src.bytes, src.stored = v.rows, v.bytes, true
 	}
+	src.committed = len(src.blocks)
 	if o != nil {
-		src.schema = o.schema
-		src.segs = append(src.segs[:len(src.segs):len(src.segs)], o.staged...)
-		src.blocks = append(src.blocks[:len(src.blocks):len(src.blocks)], o.blocks...)
-		src.rows += o.added
-		for _, b := range o.blocks {
-			src.bytes += b.size
-		}
+		src.lay(o)
 	}
 	if src.schema == nil {
 		return nil, table.ErrUnknownTable
 	}
+	if src.schema.Retention > 0 && src.schema.Time >= 0 && src.schema.Layout == table.Columnar {
+		src.expired = s.now - src.schema.Retention
+	}
 	return src, nil
+}
+
+// lay puts a transaction's writes over the committed rows.
+func (src *source) lay(o *overlay) {
+	if src.schema != o.schema && len(src.blocks) > 0 {
+		blocks := make([]*block, len(src.blocks))
+		for i, b := range src.blocks {
+			blocks[i] = b.reshape(o.schema)
+		}
+		src.blocks = blocks
+	}
+	src.schema = o.schema
+	segs := len(src.segs)
+	src.segs = append(src.segs[:segs:segs], o.staged...)
+	src.blocks = append(src.blocks[:src.committed:src.committed], o.blocks...)
+	src.rows += o.added
+	for _, b := range o.blocks {
+		src.bytes += b.size
+	}
+	if src.dels != nil {
+		src.dels = append(src.dels[:segs:segs], make([]*deletes, len(o.staged))...)
+	}
+	if len(o.gone) == 0 {
+		return
+	}
+	dels := make([]*deletes, len(src.segs))
+	copy(dels, src.dels)
+	for i, g := range src.segs {
+		dels[i] = dels[i].union(o.gone[place{seg: g.id.ID}])
+	}
+	src.dels = dels
+	owned := false
+	for i, b := range src.blocks {
+		set := o.gone[place{block: b.ord, own: i >= src.committed}]
+		if set == nil {
+			continue
+		}
+		if !owned {
+			src.blocks = append([]*block(nil), src.blocks...)
+			owned = true
+		}
+		src.blocks[i] = b.without(b.gone.union(set))
+	}
+}
+
+// deleted returns the deleted rows of segment i.
+func (src *source) deleted(i int) *deletes {
+	if src.dels == nil {
+		return nil
+	}
+	return src.dels[i]
 }
 
 // Stats describes a table; the zero value for an unknown id.
@@ -144,7 +232,7 @@ func (s *Snapshot) Stats(id table.ID) table.Stats {
 	}
 	st := table.Stats{Rows: src.rows, Bytes: src.bytes, MinTime: math.MaxInt64, MaxTime: math.MinInt64}
 	note := func(lo, hi int64) {
-		if lo <= hi {
+		if lo = max(lo, src.expired); lo <= hi {
 			st.MinTime, st.MaxTime = min(st.MinTime, lo), max(st.MaxTime, hi)
 		}
 	}

@@ -45,6 +45,7 @@ func (t *Tx) stage(ctx context.Context, tt *txTable) error {
 			lo, hi = min(lo, g.lo), max(hi, g.hi)
 		}
 	}
+	t.withoutGone(tt, base)
 	b, err := t.s.build(tt.schema, tt.blocks[base:], total, lo, hi)
 	if err == nil {
 		err = t.s.ingest(ctx, b.files)
@@ -62,6 +63,19 @@ func (t *Tx) stage(ctx context.Context, tt *txTable) error {
 	return nil
 }
 
+// withoutGone marks the rows that the transaction deleted in the blocks from
+// base on, which will not reach segments.
+func (t *Tx) withoutGone(tt *txTable, base int) {
+	for i := base; i < len(tt.blocks); i++ {
+		b := tt.blocks[i]
+		p := place{block: b.ord, own: true}
+		if set := tt.gone.rows[p]; set != nil {
+			tt.blocks[i] = b.without(newDeletes(set, nil))
+			delete(tt.gone.rows, p)
+		}
+	}
+}
+
 // publishPending ends a large transaction's commit: one Ingest adds its segment
 // rows and removes its P record. Until it succeeds the record speaks for them;
 // opening repeats it.
@@ -74,6 +88,9 @@ func (s *Store) publishPending(r *commitRequest) {
 	if err := s.ingestPending(r.txn, r.pending); err != nil {
 		s.log.Error("publish a large transaction, opening will repeat it", "error", err)
 		return
+	}
+	for _, g := range r.pending {
+		g.pending.Store(false)
 	}
 	// A table dropped meanwhile has removed rows that were not there yet.
 	s.commitMu.Lock()

@@ -20,15 +20,30 @@ type seg struct {
 	info   *segment.Info
 	lo, hi int64 // times, lo > hi: none
 	bytes  int64
+	starts []uint32 // first row of each block
 	refs   atomic.Int64
 	doomed atomic.Bool // to be swept when refs fall to 0
 	sweep  func(*seg)
+	// pending: its segment row is not ingested yet, so that neither a delete nor
+	// a compaction may remove it.
+	pending atomic.Bool
 }
 
 func newSeg(id keys.SegmentID, info *segment.Info, sweep func(*seg)) *seg {
 	g := &seg{id: id, info: info, bytes: info.Bytes(), sweep: sweep}
 	g.lo, g.hi = info.Times()
+	g.starts = make([]uint32, len(info.BlockRows))
+	row := uint32(0)
+	for i, n := range info.BlockRows {
+		g.starts[i] = row
+		row += uint32(n) + 1
+	}
 	return g
+}
+
+// blockOf returns the block that holds a row.
+func (g *seg) blockOf(row int) int {
+	return sort.Search(len(g.starts), func(i int) bool { return int(g.starts[i]) > row }) - 1
 }
 
 func (g *seg) release() {
@@ -64,12 +79,14 @@ type version struct {
 	schema *table.Schema
 	shared *tableShared
 	segs   *segList
-	blocks []*block // committed and not yet in segments, in order of sequence
-	frozen int      // the first blocks are being flushed and must stay as they are
-	rows   int64    // live rows
-	bytes  int64    // of blocks
-	seq    uint64   // newest sequence of the blocks
-	data   uint64   // changes whenever rows are added
+	dels   []*deletes // deleted rows by segment; nil: none
+	blocks []*block   // committed and not yet in segments, in order of sequence
+	frozen int        // the first blocks are being flushed: only their deleted rows may change
+	rows   int64      // live rows
+	bytes  int64      // of blocks
+	seq    uint64     // newest sequence of the blocks
+	ord    uint64     // ordinal of the next row in blocks
+	data   uint64     // changes whenever rows are added, in layout row whenever any change
 
 	// Keys of the blocks of a table with a primary key. They belong to the
 	// version so that its indexes and its segments together cover its rows.
@@ -81,6 +98,11 @@ type version struct {
 type tableShared struct {
 	flushWanted atomic.Bool
 
+	// publish is held by a flush or compaction while it replaces containers,
+	// shared by commits that delete rows: between looking where rows are and
+	// recording them as deleted, no container may be replaced.
+	publish sync.RWMutex
+
 	mu     sync.RWMutex
 	maxKey []byte // not below any key of the live data
 }
@@ -91,6 +113,7 @@ type state struct {
 	refs   atomic.Int64
 	tables []*version // ascending by table id
 	epoch  *rowEpoch
+	trail  *trail // the end of the trail at this time
 }
 
 func (st *state) find(id table.ID) *version {
@@ -148,7 +171,7 @@ func (s *Store) acquire() *state {
 // draft copies the current state for the commit lock's holder to change.
 func (s *Store) draft() *state {
 	cur := s.current.Load()
-	return &state{tables: append(make([]*version, 0, len(cur.tables)+1), cur.tables...), epoch: cur.epoch}
+	return &state{tables: append(make([]*version, 0, len(cur.tables)+1), cur.tables...), epoch: cur.epoch, trail: cur.trail}
 }
 
 // publish makes a draft current. The caller holds the commit lock.

@@ -37,6 +37,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -60,6 +61,8 @@ type Options struct {
 	StageBytes int64
 	// SegmentRows overrides the rows of a segment at most (tests); 0: 262,144.
 	SegmentRows int
+	// Clock tells the time to retention; nil: time.Now.
+	Clock func() time.Time
 }
 
 const (
@@ -85,6 +88,8 @@ type Store struct {
 	segRows    int
 	minFree    uint64
 	failed     failure
+	clock      func() time.Time
+	moved      relocations // guarded by commitMu
 
 	current atomic.Pointer[state]
 
@@ -99,7 +104,11 @@ type Store struct {
 	idTop  uint64
 
 	flushMu sync.Mutex // one flush at a time
-	fileNum atomic.Uint64
+	// ingesting is held for reading by each Ingest, and by a backup while it
+	// makes its checkpoint.
+	ingesting sync.RWMutex
+	backing   sync.Mutex // one backup at a time
+	fileNum   atomic.Uint64
 
 	sweeping sync.Mutex // held by runSweeps from taking the queue to deleting
 
@@ -166,6 +175,9 @@ func newStore(dir string, o Options) *Store {
 	}
 	if o.SegmentRows > 0 {
 		s.segRows = o.SegmentRows
+	}
+	if s.clock = o.Clock; s.clock == nil {
+		s.clock = time.Now
 	}
 	s.minFree = o.MinFreeBytes
 	if s.minFree == 0 {

@@ -20,9 +20,11 @@ type Tx struct {
 	metas   []metaOp
 	created []*table.Schema
 	dropped []table.ID
+	altered []alteration
 	marks   []txMark
 	keys    keyBatch
 	arrival segment.ArrivalWriter
+	base    *state // of REPEATABLE READ, held; nil: statements see the latest state
 }
 
 type metaOp struct{ key, value []byte }
@@ -32,6 +34,9 @@ type txTable struct {
 	schema  *table.Schema
 	created bool
 	checked uint64 // version.data that all keys so far were checked against, at least
+	known   bool   // checked is set
+	// replaces and ignores say that some rows were appended with that conflict mode.
+	replaces, ignores bool
 
 	// layout columnar
 	blocks  []*block
@@ -40,6 +45,7 @@ type txTable struct {
 	bytes   int64
 	index   *keyIndex // keys of blocks, in order of rows; nil: not unique
 	staged  []*seg
+	gone    txGone
 	encoded [][]byte // arrival blocks, built for commit
 
 	// layout row
@@ -57,15 +63,15 @@ type txTable struct {
 
 // txMark is the extent of a transaction at a savepoint.
 type txMark struct {
-	metas, created, dropped, tables int
-	parts                           []tableMark
+	metas, created, dropped, altered, tables int
+	parts                                    []tableMark
 }
 
 type tableMark struct {
 	t                                 *txTable
 	blocks, lastRows, staged, indexed int
 	rows, bytes, held                 int64
-	ops, entries                      int
+	ops, entries, gone                int
 }
 
 // CreateTable adds a table.
@@ -165,10 +171,10 @@ func (s *Store) lookup(id table.ID) *table.Schema {
 // Savepoint marks the state of the transaction; RollbackTo undoes everything
 // after the mark. Marks nest; each statement takes one.
 func (t *Tx) Savepoint() int {
-	m := txMark{metas: len(t.metas), created: len(t.created), dropped: len(t.dropped), tables: len(t.order)}
+	m := txMark{metas: len(t.metas), created: len(t.created), dropped: len(t.dropped), altered: len(t.altered), tables: len(t.order)}
 	for _, tt := range t.order {
 		p := tableMark{t: tt, blocks: len(tt.blocks), staged: len(tt.staged), rows: tt.rows, bytes: tt.bytes,
-			held: tt.held, ops: len(tt.ops), entries: len(tt.entries)}
+			held: tt.held, ops: len(tt.ops), entries: len(tt.entries), gone: len(tt.gone.ops)}
 		if n := len(tt.blocks); n > 0 {
 			p.lastRows = tt.blocks[n-1].n
 		}
@@ -188,6 +194,7 @@ func (t *Tx) RollbackTo(mark int) {
 	}
 	m := t.marks[mark]
 	t.marks = t.marks[:mark+1]
+	t.unalter(m.altered)
 	t.metas, t.created, t.dropped = t.metas[:m.metas], t.created[:m.created], t.dropped[:m.dropped]
 	for _, tt := range t.order[m.tables:] {
 		t.s.discard(tt.staged)
@@ -203,6 +210,7 @@ func (tt *txTable) rollback(s *Store, p tableMark) {
 	s.discard(tt.staged[p.staged:])
 	tt.staged = tt.staged[:p.staged:p.staged]
 	tt.rows, tt.bytes, tt.held = p.rows, p.bytes, p.held
+	tt.gone.rollback(p.gone)
 	tt.trimBlocks(p)
 	if tt.index != nil {
 		tt.index.truncate(p.indexed)
@@ -242,6 +250,15 @@ func (tt *txTable) trimBlocks(p tableMark) {
 // Errors: *table.DuplicateKeyError, *table.TransactionTooLargeError,
 // *table.FailedError, *table.DiskFullError.
 func (t *Tx) Append(ctx context.Context, id table.ID, b *vector.Batch) (int64, error) {
+	schema, err := t.schema(id)
+	if err != nil {
+		return 0, err
+	}
+	return t.AppendWith(ctx, id, b, table.AppendOptions{Conflict: schema.Conflict})
+}
+
+// AppendWith is Append with another conflict mode than the table's.
+func (t *Tx) AppendWith(ctx context.Context, id table.ID, b *vector.Batch, o table.AppendOptions) (int64, error) {
 	if err := t.usable(); err != nil {
 		return 0, err
 	}
@@ -256,18 +273,18 @@ func (t *Tx) Append(ctx context.Context, id table.ID, b *vector.Batch) (int64, e
 		return 0, nil
 	}
 	tt := t.find(id)
-	st := t.s.acquire()
-	defer st.release()
-	v := st.find(id)
 	if tt == nil {
-		if tt = t.use(schema, false); v != nil {
-			tt.checked = v.data
-		}
+		tt = t.use(schema, false)
 	}
-	if schema.Layout == table.RowStore {
-		return t.appendRows(tt, b)
+	return t.appendBatch(ctx, tt, b, o)
+}
+
+// appendBatch adds rows to a table of either layout.
+func (t *Tx) appendBatch(ctx context.Context, tt *txTable, b *vector.Batch, o table.AppendOptions) (int64, error) {
+	if tt.schema.Layout == table.RowStore {
+		return t.appendRowsWith(ctx, tt, b, o)
 	}
-	return t.appendColumnar(ctx, tt, v, b)
+	return t.appendColumnar(ctx, tt, b, o)
 }
 
 func checkBatch(s *table.Schema, b *vector.Batch) error {
@@ -285,24 +302,33 @@ func checkBatch(s *table.Schema, b *vector.Batch) error {
 	return nil
 }
 
-func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, v *version, b *vector.Batch) (int64, error) {
+func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, b *vector.Batch, o table.AppendOptions) (int64, error) {
 	sel := b.Sel
-	var err error
-	if tt.index != nil {
-		if sel, err = t.checkKeys(tt, v, b, sel); err != nil {
+	if tt.index != nil || len(tt.schema.Indexes) > 0 {
+		st := t.reading()
+		v := st.find(tt.schema.ID)
+		if v != nil && !tt.known {
+			tt.checked, tt.known = v.data, true
+		}
+		var err error
+		if !tt.gone.catchUp(st.trail, tt.schema.ID) {
+			err = table.ErrRowsChanged
+		} else {
+			sel, err = t.admit(tt, v, b, o)
+		}
+		st.release()
+		if err != nil {
 			return 0, err
 		}
-	}
-	if len(tt.schema.Indexes) > 0 {
-		if sel, err = t.checkEntries(tt, b, sel); err != nil {
-			return 0, err
-		}
+		tt.replaces = tt.replaces || o.Conflict == table.ConflictReplace
+		tt.ignores = tt.ignores || o.Conflict == table.ConflictIgnore
 	}
 	n := b.N
 	if sel != nil {
 		n = len(sel)
 	}
 	tt.add(b, sel, n)
+	var err error
 	if tt.bytes > t.s.stageBytes {
 		err = t.stage(ctx, tt)
 	}
@@ -312,11 +338,24 @@ func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, v *version, b *vec
 	return int64(n), err
 }
 
+// reading returns the state that keys are looked up in, with a reference.
+func (t *Tx) reading() *state {
+	if t.base != nil {
+		t.base.refs.Add(1)
+		return t.base
+	}
+	return t.s.acquire()
+}
+
 // add copies rows into the blocks of the transaction.
 func (tt *txTable) add(b *vector.Batch, sel []int32, n int) {
 	for from := 0; from < n; {
 		if len(tt.blocks) == 0 || tt.sealed || tt.blocks[len(tt.blocks)-1].n >= blockRows {
-			tt.blocks = append(tt.blocks, emptyBlock(tt.schema, min(n-from, blockRows)))
+			nb := emptyBlock(tt.schema, min(n-from, blockRows))
+			if k := len(tt.blocks); k > 0 {
+				nb.ord = tt.blocks[k-1].end()
+			}
+			tt.blocks = append(tt.blocks, nb)
 			tt.sealed = false
 		}
 		last := tt.blocks[len(tt.blocks)-1]
@@ -334,9 +373,18 @@ func (t *Tx) Rollback() {
 	if t.done {
 		return
 	}
-	t.done = true
+	t.end()
 	for _, tt := range t.order {
 		t.s.discard(tt.staged)
+	}
+}
+
+// end releases what the transaction holds until it commits or is rolled back.
+func (t *Tx) end() {
+	t.done = true
+	if t.base != nil {
+		t.base.release()
+		t.base = nil
 	}
 }
 

@@ -2,6 +2,7 @@ package colstore
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 
@@ -69,11 +70,11 @@ func (k *keyBatch) fillTimes(s *table.Schema, cols []*vector.Vector) (lo, hi int
 	return lo, hi
 }
 
-// lookup finds the keys of k that live rows of the committed version v (nil:
+// holders finds the keys of k that live rows of the committed version v (nil:
 // none) or of the staged segments have; nil if there are none, else one hit per
 // key. Rows that the caller's transaction has deleted are found, too, except
 // those that gone holds.
-func (s *Store) lookup(v *version, staged []*seg, gone rowSets, schema *table.Schema, k *keyBatch, cols []*vector.Vector) ([]hit, error) {
+func (s *Store) holders(v *version, staged []*seg, gone rowSets, schema *table.Schema, k *keyBatch, cols []*vector.Vector) ([]hit, error) {
 	found := false
 	k.hits = append(k.hits[:0], make([]hit, len(k.rows))...)
 	mark := func(i int, p place, row uint32) {

@@ -271,6 +271,14 @@ func AppendTombstone(dst []byte, table uint64, b Bucket, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(appendBucket(AppendTable(dst, SpaceTombstone, table), b), seq)
 }
 
+// DecodeTombstone decodes the key of a tombstone.
+func DecodeTombstone(key []byte) (table uint64, seq uint64, err error) {
+	if len(key) != 9+BucketSize+8 || key[0] != SpaceTombstone {
+		return 0, 0, badKey(key)
+	}
+	return binary.BigEndian.Uint64(key[1:]), binary.BigEndian.Uint64(key[9+BucketSize:]), nil
+}
+
 // AfterPrefix returns the smallest key greater than every key that starts with
 // prefix, nil if there is none.
 func AfterPrefix(prefix []byte) []byte {

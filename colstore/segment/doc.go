@@ -16,9 +16,9 @@
 //
 //	0  +----------+
 //	   | magic    |  4 bytes: "TSDC" chunk, "TSDX" segment row, "TSDA" and "TSDR" arrival block,
-//	   |          |  "TSDP" commit record, "TSDB" bloom filter
+//	   |          |  "TSDP" commit record, "TSDB" bloom filter, "TSDT" deleted rows
 //	4  +----------+
-//	   | version  |  u8, 1
+//	   | version  |  u8, 1; a segment row with deleted rows has 2
 //	5  +----------+
 //	   | zero     |  3 bytes
 //	8  +----------+
@@ -37,13 +37,14 @@
 //	16 kind u8 | flags u8 (1: dictionary) | blocks u16
 //	20 rows u32
 //	24 dictionary offset u32 | dictionary length u32
-//	32 directory: 40 bytes per block
-//	     0 payload offset u32 | payload length u32
-//	     8 rows u16 | nulls u16 | encoding u8 | statistics flags u8
-//	    14 min length u8 | max length u8
-//	    16 offset of min u32 (max follows it) | zero u32
-//	    24 sum 16 bytes: int128, or float64 and 8 zero bytes
-//	.. payloads, bounds, dictionary, in any order
+//	32 directory: per block
+//	     encoding u8 | statistics flags u8
+//	     rows - 1 uvarint | nulls uvarint | payload length uvarint
+//	     bounds present: min length u8 | min | shared prefix u8 | rest length u8 | rest of max
+//	     sum present: varint; with flag 64 of floats or 128 of integers instead
+//	       float64 or int128, as they are
+//	.. payloads, in the order of the blocks, without gaps
+//	.. dictionary
 //	.. Slack zero bytes, not part of the body
 //
 // Offsets count from byte 0. Bounds are key parts (package rowkey) cut to
@@ -52,6 +53,15 @@
 // A dictionary is
 //
 //	count u32 | width u8 | packed lengths | data, sorted, without repetition
+//
+// Version 1 is read too. Its directory has 40 bytes per block, after which
+// payloads, bounds and dictionary follow in any order:
+//
+//	 0 payload offset u32 | payload length u32
+//	 8 rows u16 | nulls u16 | encoding u8 | statistics flags u8
+//	14 min length u8 | max length u8
+//	16 offset of min u32 (max follows it) | zero u32
+//	24 sum 16 bytes: int128, or float64 and 8 zero bytes
 //
 // # Segment row
 //
@@ -64,6 +74,7 @@
 //	  time flag u8; if 1: varint min of each block (delta to the block before), uvarint max - min + 1, 0: no times
 //	  columns: count, each: id, kind u8, codec u8, nulls, statistics flags u8, min, max, sum 16 bytes,
 //	    per part: size, CRC-32C u32
+//	  version 2: length and roaring bitmap (portable form) of the rows that were deleted while the segment was made
 //
 // A row whose segment has no chunk of keys.ColumnSequence has the largest
 // sequence; such a segment's smallest and largest sequence are equal.
@@ -87,8 +98,11 @@ import (
 	"tsdb/colstore/table"
 )
 
-// Version is the format version that this package writes.
+// Version is the format version that this package writes, except of chunks.
 const Version = 1
+
+// ChunkVersion is the format version of chunks; version 1 is read too.
+const ChunkVersion = 2
 
 // Slack is the number of zero bytes after a chunk.
 const Slack = encoding.Slack
@@ -133,7 +147,7 @@ func check(src []byte, magic, what string) ([]byte, error) {
 	if string(src[:4]) != magic {
 		return nil, corrupt(what, "magic is %q, not %q", src[:4], magic)
 	}
-	if src[4] != Version {
+	if src[4] != Version && !(magic == magicSegment && src[4] == versionDeletes) {
 		return nil, corrupt(what, "format version %d is unknown, the newest known is %d", src[4], Version)
 	}
 	n := uint64(binary.LittleEndian.Uint32(src[8:]))

@@ -7,6 +7,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"tsdb/colstore/encoding"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
@@ -45,6 +47,9 @@ type Info struct {
 	HasTimes   bool
 	BlockTimes []table.Range // inclusive bounds per block; Lo > Hi: all NULL
 	Columns    []Column      // ascending by ID
+	// Deleted are the rows that were deleted while the segment was being made;
+	// nil: none.
+	Deleted *roaring.Bitmap
 }
 
 // Strings is a list of byte strings in one buffer.
@@ -125,6 +130,10 @@ func (s *Info) Append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(s.Columns)))
 	for i := range s.Columns {
 		dst = s.Columns[i].append(dst)
+	}
+	if s.Deleted != nil && !s.Deleted.IsEmpty() {
+		dst[start+4] = versionDeletes
+		dst = appendBitmap(dst, s.Deleted)
 	}
 	return seal(dst, start)
 }
@@ -283,6 +292,9 @@ func DecodeInfo(src []byte, what string) (*Info, error) {
 	s.readKeys(r)
 	s.readTimes(r)
 	s.readColumns(r)
+	if e[4] == versionDeletes {
+		s.Deleted = r.bitmap()
+	}
 	if r.bad || len(r.src) != 0 {
 		return nil, corrupt(what, "%v", errShort)
 	}

@@ -61,6 +61,7 @@ type Schema struct {
 	ID       ID
 	Layout   Layout
 	Columns  []Column
+	Dropped  []Column      // columns that rows may still hold; their Missing is not used
 	Key      []rowkey.Part // key order; empty: none
 	Unique   bool          // Key is a primary key
 	Indexes  []UniqueIndex // further uniqueness
@@ -208,6 +209,8 @@ var ErrDeadlock = fmt.Errorf("table: deadlock")
 
 // AppendOptions say what an append does with rows whose key exists.
 type AppendOptions struct {
+	// Conflict replace is about the primary key: a collision in another unique
+	// index is an error.
 	Conflict Conflict
 	// Arbiters are the unique indexes that Conflict is for (0: the primary key);
 	// a collision elsewhere is an error. nil: all.
