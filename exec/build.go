@@ -76,6 +76,8 @@ func (b *builder) operator(n physical.Node, source *sharedScan) (Operator, error
 		return &valuesOp{ev: b.ev, n: n}, nil
 	case *physical.Function:
 		return &functionOp{ev: b.ev, n: n}, nil
+	case *physical.Given:
+		return &givenOp{env: b.env}, nil
 	case *physical.Virtual:
 		return &virtualOp{env: b.env, n: n}, nil
 	}

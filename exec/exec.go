@@ -34,6 +34,9 @@ type Env struct {
 	Budget  *Budget // memory of this query; nil: unlimited
 	Workers int     // goroutines per parallel operator, at least 1
 	Profile bool    // collect OpStats (EXPLAIN ANALYZE)
+	// Given returns the next batch of a plan's physical.Given, flat, nil at the
+	// end. The batch need not be valid longer than until the next call.
+	Given func() (*vector.Batch, error)
 }
 
 // Operator is a pull operator.

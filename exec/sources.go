@@ -63,6 +63,25 @@ func (o *valuesOp) value(e scalar.Expr) (*vector.Vector, error) {
 // Close implements Operator.
 func (o *valuesOp) Close() error { return nil }
 
+// givenOp hands on what the caller of the plan brings.
+type givenOp struct{ env *Env }
+
+// Open implements Operator.
+func (o *givenOp) Open(context.Context) error { return nil }
+
+// Next implements Operator.
+func (o *givenOp) Next() (*vector.Batch, error) {
+	for {
+		b, err := o.env.Given()
+		if b == nil || err != nil || b.N > 0 {
+			return b, err
+		}
+	}
+}
+
+// Close implements Operator.
+func (o *givenOp) Close() error { return nil }
+
 // functionOp runs a set-returning function.
 type functionOp struct {
 	ev    *eval.Env

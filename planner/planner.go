@@ -25,12 +25,16 @@ type (
 	Bound = bind.Bound
 	// BulkInsert is an INSERT whose literal rows are read by the lexer.
 	BulkInsert = bind.BulkInsert
+	// OnConflict is what an INSERT does with rows whose key exists.
+	OnConflict = bind.OnConflict
 )
 
 // Kinds of bound statements.
 const (
 	Select  = bind.Select
 	Insert  = bind.Insert
+	Update  = bind.Update
+	Delete  = bind.Delete
 	Explain = bind.Explain
 	Utility = bind.Utility
 )

@@ -106,14 +106,15 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	in, done, err := s.copySource(ctx, n.Filename, t.Name, cols, spec, r, &c.Context)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
 	w := s.newWriter(ctx, t)
-	w.where = func(i int) string { return "COPY " + t.Name + ", line " + itoa(in.Lines().Of(i)) }
-	return w.added, w.finish(s.copyRows(ctx, w, f, in))
+	return w.added, w.finish(s.copyRows(ctx, cancel, w, f, in))
 }
 
 // intoTable finds and locks the table that COPY FROM fills and takes a view.
@@ -132,42 +133,6 @@ func (s *Session) intoTable(ctx context.Context, rv *pg_query.RangeVar) (*catalo
 		}
 		v.close()
 	}
-}
-
-func (s *Session) copyRows(ctx context.Context, w *writer, f *filler, in copyio.Reader) error {
-	for {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		b, err := in.Next()
-		if err != nil || b == nil {
-			return err
-		}
-		full, err := f.fill(b)
-		if err != nil {
-			return err
-		}
-		if err := w.append(full); err != nil {
-			return err
-		}
-	}
-}
-
-// streamReader reads a client's stream to its end, also where the rows end
-// before it: the client may still fail it, and the wait for that belongs to
-// the statement.
-type streamReader struct {
-	copyio.Reader
-	stream io.Reader
-}
-
-// Next implements copyio.Reader.
-func (r *streamReader) Next() (*vector.Batch, error) {
-	b, err := r.Reader.Next()
-	if b == nil && err == nil {
-		_, err = io.Copy(io.Discard, r.stream)
-	}
-	return b, err
 }
 
 // copyBuffer gathers what COPY TO writes to a file, large enough that a

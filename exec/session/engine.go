@@ -29,6 +29,7 @@ type Engine struct {
 
 	published atomic.Pointer[catalog.Snapshot]
 	ddl       chan struct{} // holds one token: the right to change the catalog
+	locks     *tableLocks
 
 	parsed *sql.Cache
 	bound  *lru[*planner.Bound]
@@ -69,7 +70,7 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
-	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), sessions: map[int32]*Session{}, nextPID: 1000,
+	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, nextPID: 1000,
 		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
 	snap, ok, err := catalog.Load(store.Meta)

@@ -50,13 +50,13 @@ func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.Par
 func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []planner.ParamValue, v *view) ([]string, error) {
 	in := b.Inner
 	switch {
-	case in.Kind == planner.Insert && b.Analyze:
+	case in.Kind != planner.Select && in.Kind != planner.Utility && b.Analyze:
 		v.close()
-		return nil, pgerr.Unsupported("EXPLAIN ANALYZE of INSERT")
+		return nil, pgerr.Unsupported("EXPLAIN ANALYZE of %s", strings.ToUpper(strings.Fields(changeTitle(in))[0]))
 	case in.Kind == planner.Insert && in.Bulk != nil:
 		v.close()
 		return []string{"Insert on " + in.Table.Name, `  ->  Values Scan on "*VALUES*"  (rows=` + itoa(int64(in.Bulk.Rows.Rows())) + ")"}, nil
-	case in.Kind != planner.Select && in.Kind != planner.Insert:
+	case in.Kind == planner.Utility || in.Kind == planner.Explain:
 		v.close()
 		return []string{"Utility statements have no plan structure"}, nil
 	}
@@ -81,11 +81,16 @@ func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []p
 		o.Execution = time.Since(begin)
 		stats = operatorStats(cur.op)
 	}
-	lines, err := explain.Text(cur.plan, o, stats)
-	if err != nil || in.Kind == planner.Select || b.Format == "json" {
-		return lines, err
+	if in.Kind != planner.Select {
+		o.Over = changeTitle(in)
 	}
-	return insertLines(in.Table.Name, lines), nil
+	return explain.Text(cur.plan, o, stats)
+}
+
+// changeTitle is the line of EXPLAIN over the plan of the rows to write.
+func changeTitle(b *planner.Bound) string {
+	word := map[planner.Kind]string{planner.Insert: "Insert", planner.Update: "Update", planner.Delete: "Delete"}[b.Kind]
+	return word + " on " + b.Table.Name
 }
 
 func operatorStats(op exec.Operator) func(physical.Node) (explain.Stats, bool) {
@@ -93,18 +98,4 @@ func operatorStats(op exec.Operator) func(physical.Node) (explain.Stats, bool) {
 		st, ok := exec.StatsOf(op, n)
 		return explain.Stats{Rows: st.Rows, Batches: st.Batches, Nanos: st.Nanos, Memory: st.Memory, Workers: st.Workers, Scan: st.Scan}, ok
 	}
-}
-
-// insertLines puts an INSERT above the plan of its source.
-func insertLines(rel string, source []string) []string {
-	out := []string{"Insert on " + rel}
-	for i, l := range source {
-		if i == 0 {
-			l = "->  " + l
-		} else {
-			l = "    " + l
-		}
-		out = append(out, "  "+l)
-	}
-	return out
 }

@@ -25,12 +25,8 @@ func missingParameter(st *sql.Statement) error {
 // run executes a planned statement to its end over v, which it closes.
 func (s *Session) run(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
 	switch a.bound.Kind {
-	case planner.Insert:
-		n, err := s.insert(ctx, a.bound, params, v)
-		if err != nil {
-			return "", err
-		}
-		return "INSERT 0 " + itoa(n), nil
+	case planner.Insert, planner.Update, planner.Delete:
+		return s.change(ctx, a, params, v, r)
 	case planner.Explain:
 		return s.explain(ctx, a, params, v, r)
 	case planner.Select:

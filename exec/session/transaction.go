@@ -2,11 +2,11 @@ package session
 
 import (
 	"context"
-	"time"
 
 	"tsdb/colstore"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
 )
 
 // transaction is the state between BEGIN and COMMIT, or of one statement or
@@ -30,7 +30,12 @@ type transaction struct {
 	vals  settingValues // as they were at the start, for ROLLBACK
 	saves []savepoint
 
-	fixed *view // REPEATABLE READ: what every statement reads
+	fixed *view // REPEATABLE READ: what every statement reads, but for what the transaction wrote
+
+	// Guarded by tableLocks.mu.
+	tables     []types.OID // whose locks it holds
+	waitsFor   types.OID   // the table that it wants to be alone on
+	waitsOwner bool        // it waits for the transaction that changes the catalog
 }
 
 type savepoint struct {
@@ -91,9 +96,6 @@ func (s *Session) writable(command string) error {
 	if s.readOnly() {
 		return pgerr.New(pgerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
 	}
-	if s.isolation() == "repeatable read" {
-		return pgerr.Unsupported("%s in a REPEATABLE READ transaction", command)
-	}
 	return nil
 }
 
@@ -116,18 +118,17 @@ func (s *Session) lockCatalog(ctx context.Context) error {
 		}
 		return nil
 	}
-	var timeout <-chan time.Time
-	if ms := s.intValue("lock_timeout"); ms > 0 {
-		t := time.NewTimer(time.Duration(ms) * time.Millisecond)
-		defer t.Stop()
-		timeout = t.C
+	if err := s.e.locks.enterCatalog(tx); err != nil {
+		return s.lockError(err)
 	}
+	ctx, stop := s.withLockTimeout(ctx)
+	defer stop()
 	select {
 	case <-s.e.ddl:
+		s.e.locks.leaveCatalog(tx, true)
 	case <-ctx.Done():
+		s.e.locks.leaveCatalog(tx, false)
 		return context.Cause(ctx)
-	case <-timeout:
-		return pgerr.New(pgerr.LockNotAvailable, "canceling statement due to lock timeout")
 	}
 	tx.locked = true
 	tx.base = s.e.published.Load()
@@ -174,7 +175,7 @@ func (s *Session) commitStore(ctx context.Context, tx *transaction) error {
 		next := tx.local
 		publish = func() { s.e.published.Store(next) }
 	}
-	return tx.store.Commit(ctx, s.mustValue("synchronous_commit") != "off", publish)
+	return s.lockError(tx.store.Commit(ctx, s.mustValue("synchronous_commit") != "off", publish))
 }
 
 // finish releases what a transaction holds.
@@ -183,6 +184,7 @@ func (s *Session) finish(tx *transaction) {
 		tx.fixed.snap.Close()
 		tx.fixed = nil
 	}
+	s.e.locks.release(tx)
 	if tx.locked {
 		s.e.ddl <- struct{}{}
 	}
@@ -241,7 +243,7 @@ func (s *Session) view() *view {
 			tx.fixed = s.e.consistent(s.e.store.Snapshot)
 			tx.fixed.shared = true
 		}
-		return tx.fixed
+		return tx.overFixed()
 	}
 	take := s.e.store.Snapshot
 	if tx.store != nil {
@@ -251,6 +253,19 @@ func (s *Session) view() *view {
 		return &view{cat: tx.local, snap: take()}
 	}
 	return s.e.consistent(take)
+}
+
+// overFixed is the fixed view with what the transaction has written itself.
+func (tx *transaction) overFixed() *view {
+	if tx.store == nil {
+		return tx.fixed
+	}
+	v := &view{cat: tx.fixed.cat, snap: tx.store.SnapshotAt(tx.fixed.snap)}
+	if tx.local != nil {
+		v.cat = tx.local
+	}
+	v.shared = v.snap == tx.fixed.snap
+	return v
 }
 
 // consistent takes a storage snapshot and the catalog that belongs to it: the

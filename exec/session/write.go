@@ -14,18 +14,22 @@ import (
 	"tsdb/sql/types"
 )
 
-// writer adds full rows to one table for one statement.
+// writer changes rows of one table for one statement.
 type writer struct {
 	s     *Session
 	ctx   context.Context
 	t     *catalog.Table
 	tx    *colstore.Tx
 	mark  int
-	added int64
+	added int64 // rows that the command tag counts
 	// where, if not nil, says which input line row i of the batch came from.
 	where func(i int) string
-	flat  []*vector.Vector // scratch of constant and dictionary columns
-	out   vector.Batch
+	// options, if not nil, take the place of the table's conflict mode.
+	options   *table.AppendOptions
+	upsert    *upsert    // nil: rows whose key exists are storage's matter
+	returning *returning // nil: no RETURNING
+	flat      []*vector.Vector
+	out       vector.Batch
 }
 
 // newWriter starts a statement's writes; finish ends them.
@@ -48,8 +52,24 @@ func (w *writer) append(b *vector.Batch) error {
 	if b.N == 0 {
 		return nil
 	}
-	w.out.Cols, w.out.N = w.out.Cols[:0], b.N
-	for i, c := range b.Cols {
+	if err := w.prepare(b.Cols, b.N); err != nil {
+		return err
+	}
+	if w.upsert != nil {
+		return w.upsert.rows(&w.out)
+	}
+	n, err := w.store(&w.out, w.options)
+	if err != nil {
+		return err
+	}
+	w.added += n
+	return w.returned(&w.out)
+}
+
+// prepare makes w.out the rows of cols, flat, and checks their NOT NULL columns.
+func (w *writer) prepare(cols []*vector.Vector, n int) error {
+	w.out.Cols, w.out.N = w.out.Cols[:0], n
+	for i, c := range cols {
 		if c.Const || c.Dict != nil {
 			if w.flat[i] == nil {
 				w.flat[i] = &vector.Vector{}
@@ -58,15 +78,30 @@ func (w *writer) append(b *vector.Batch) error {
 		}
 		w.out.Cols = append(w.out.Cols, c)
 	}
-	if err := w.checkNulls(&w.out); err != nil {
-		return err
+	return w.checkNulls(&w.out)
+}
+
+// store appends rows that are complete and checked.
+func (w *writer) store(b *vector.Batch, o *table.AppendOptions) (n int64, err error) {
+	ctx, stop := w.s.withLockTimeout(w.ctx)
+	defer stop()
+	if o == nil {
+		n, err = w.tx.Append(ctx, w.t.Storage.ID, b)
+	} else {
+		n, err = w.tx.AppendWith(ctx, w.t.Storage.ID, b, *o)
 	}
-	n, err := w.tx.Append(w.ctx, w.t.Storage.ID, &w.out)
 	if err != nil {
-		return w.located(err)
+		return n, w.located(err)
 	}
-	w.added += n
-	return nil
+	return n, nil
+}
+
+// returned computes RETURNING for rows that have been changed.
+func (w *writer) returned(b *vector.Batch) error {
+	if w.returning == nil || b.N == 0 {
+		return nil
+	}
+	return w.returning.add(w.ctx, b)
 }
 
 // located adds the input line to a duplicate key's error.
@@ -105,34 +140,6 @@ func (w *writer) checkNulls(b *vector.Batch) error {
 		e.Where = w.where(row)
 	}
 	return e
-}
-
-// insert runs a bound INSERT and returns the number of rows added.
-func (s *Session) insert(ctx context.Context, b *planner.Bound, params []planner.ParamValue, v *view) (int64, error) {
-	if err := s.writable("INSERT"); err != nil {
-		v.close()
-		return 0, err
-	}
-	w := s.newWriter(ctx, b.Table)
-	if b.Bulk != nil {
-		defer v.close()
-		return w.added, w.finish(s.insertBulk(ctx, w, b.Bulk, v))
-	}
-	err := w.finish(s.insertQuery(ctx, w, b, params, v))
-	return w.added, err
-}
-
-func (s *Session) insertQuery(ctx context.Context, w *writer, b *planner.Bound, params []planner.ParamValue, v *view) error {
-	cur, err := s.open(b, params, v, s.functionCtx(), false)
-	if err != nil {
-		return err
-	}
-	defer cur.close()
-	if err := cur.start(ctx); err != nil {
-		return err
-	}
-	_, err = cur.fetch(ctx, 0, w.append)
-	return err
 }
 
 func (s *Session) insertBulk(ctx context.Context, w *writer, bulk *planner.BulkInsert, v *view) error {

@@ -44,6 +44,8 @@ type Kind uint8
 const (
 	Select Kind = iota
 	Insert
+	Update
+	Delete
 	Explain
 	Utility
 )
@@ -52,7 +54,7 @@ const (
 // times, with different parameter values, as long as the catalog is the same.
 type Bound struct {
 	Kind   Kind
-	Root   logical.Node     // Select, Insert: the source rows
+	Root   logical.Node     // Select, Insert: the source rows; Update, Delete: the rows to change
 	Params []types.Type     // $1, $2, ...
 	Cols   []logical.Column // result columns, nil if the statement returns no rows
 
@@ -60,6 +62,18 @@ type Bound struct {
 	// filled in, cast to the column types). Bulk, if not nil, replaces Root.
 	Table *catalog.Table
 	Bulk  *BulkInsert
+
+	// Conflict is ON CONFLICT of an Insert, nil: none.
+	Conflict *OnConflict
+
+	// Update: Root yields the new row of Table, the row id, and what Returning
+	// reads of FROM. Delete: the row id only, or with Returning as Update with
+	// the old row. RowID is the row id's column.
+	RowID int
+
+	// Returning computes the result of RETURNING over a logical.Given: the rows
+	// of Root, for Insert the rows added or updated. nil: none.
+	Returning logical.Node
 
 	// Explain
 	Inner                                    *Bound
@@ -107,9 +121,9 @@ func (b *binder) statement(n *pg_query.Node) (*Bound, error) {
 	case *pg_query.Node_InsertStmt:
 		return b.insert(s.InsertStmt)
 	case *pg_query.Node_UpdateStmt:
-		return nil, unsupported("UPDATE").At(b.pos(s.UpdateStmt.GetRelation().GetLocation()))
+		return b.update(s.UpdateStmt)
 	case *pg_query.Node_DeleteStmt:
-		return nil, unsupported("DELETE").At(b.pos(s.DeleteStmt.GetRelation().GetLocation()))
+		return b.delete(s.DeleteStmt)
 	case *pg_query.Node_MergeStmt:
 		return nil, unsupported("MERGE").At(b.pos(s.MergeStmt.GetRelation().GetLocation()))
 	case *pg_query.Node_ExplainStmt:

@@ -27,6 +27,8 @@ const (
 	inFilter
 	inDefault
 	inAggregate
+	inUpdate
+	inReturning
 )
 
 // place is the construct's name in PostgreSQL's errors.
@@ -54,6 +56,10 @@ func (c clause) place() string {
 		return "functions in FROM"
 	case inFilter:
 		return "FILTER"
+	case inUpdate:
+		return "UPDATE"
+	case inReturning:
+		return "RETURNING"
 	case inDefault:
 		return "DEFAULT expressions"
 	}

@@ -24,10 +24,6 @@ type inserter struct {
 func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	rv := n.Relation
 	switch {
-	case n.OnConflictClause != nil:
-		return nil, b.unsupportedAt(n.OnConflictClause.Location, "ON CONFLICT")
-	case len(n.ReturningList) > 0:
-		return nil, b.unsupportedAt(locate(n.ReturningList[0]), "RETURNING")
 	case n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE, n.Override == pg_query.OverridingKind_OVERRIDING_SYSTEM_VALUE:
 		return nil, b.unsupportedAt(rv.Location, "OVERRIDING")
 	}
@@ -40,11 +36,14 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 		return nil, err
 	}
 	if r.table == nil {
-		return nil, pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rv.Relname)
+		return nil, systemCatalog(rv)
 	}
-	own := &item{alias: r.table.Name, relation: r.table.Name, table: r.table}
-	for _, c := range r.table.Columns {
-		own.cols = append(own.cols, column{name: c.Name, typ: c.Type})
+	own := &item{alias: r.table.Name, relation: r.table.Name, schema: r.schema, table: r.table, relVisible: true, colsVisible: true}
+	if rv.Alias != nil {
+		own.alias, own.schema = rv.Alias.Aliasname, ""
+	}
+	for i, c := range r.table.Columns {
+		own.cols = append(own.cols, column{name: c.Name, typ: c.Type, index: i})
 	}
 	s.all = append(s.all, own) // for hints: a VALUES cannot read the table
 	in := &inserter{binder: b, table: r.table, defaults: map[int]scalar.Expr{}}
@@ -64,7 +63,25 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	default:
 		out.Root, err = in.query(sel, s)
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	if n.OnConflictClause != nil {
+		if out.Conflict, err = in.onConflict(n.OnConflictClause, own, s); err != nil {
+			return nil, err
+		}
+	}
+	shown := &scope{ctes: s.ctes, items: []*item{own}, all: []*item{own}}
+	cols := (&logical.Scan{Table: r.table, Cols: allColumns(len(r.table.Columns))}).Columns()
+	return out, b.returning(out, n.ReturningList, shown, cols)
+}
+
+func allColumns(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 func plainValues(sel *pg_query.SelectStmt) bool {

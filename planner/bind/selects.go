@@ -89,7 +89,7 @@ func (b *binder) simpleSelect(sel *pg_query.SelectStmt, s *scope, qc queryContex
 		return nil, err
 	}
 	l := &level{binder: b, scope: s, node: from}
-	if err := l.targetList(sel.TargetList); err != nil {
+	if err := l.targetList(sel.TargetList, inTarget); err != nil {
 		return nil, err
 	}
 	where, err := l.condition(sel.WhereClause, inWhere)
@@ -147,8 +147,8 @@ func (l *level) condition(n *pg_query.Node, in clause) (scalar.Expr, error) {
 	return l.asBoolean(e, in.place(), n)
 }
 
-// targetList binds the select list.
-func (l *level) targetList(list []*pg_query.Node) error {
+// targetList binds the select list, or that of RETURNING.
+func (l *level) targetList(list []*pg_query.Node, in clause) error {
 	for _, n := range list {
 		rt := n.GetResTarget()
 		if cr := rt.Val.GetColumnRef(); cr != nil && cr.Fields[len(cr.Fields)-1].GetAStar() != nil {
@@ -160,7 +160,7 @@ func (l *level) targetList(list []*pg_query.Node) error {
 		if ai := rt.Val.GetAIndirection(); ai != nil && ai.Indirection[len(ai.Indirection)-1].GetAStar() != nil {
 			return l.unsupportedAt(rt.Location, "expansion of a composite value")
 		}
-		e, err := l.expr(rt.Val, exprCtx{scope: l.scope, clause: inTarget})
+		e, err := l.expr(rt.Val, exprCtx{scope: l.scope, clause: in})
 		if err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func columnAt(n logical.Node, i int) logical.Column {
 			n, i = j.Right, i-w
 		}
 	}
-	if s, ok := n.(*logical.Scan); ok {
+	if s, ok := n.(*logical.Scan); ok && s.Cols[i] != logical.RowID {
 		c := &s.Table.Columns[s.Cols[i]]
 		return logical.Column{Name: c.Name, Type: c.Type, Table: s.Table.OID, AttNum: c.AttNum}
 	}

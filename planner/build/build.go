@@ -50,6 +50,8 @@ func (p *planner) node(n logical.Node) physical.Node {
 	switch n := n.(type) {
 	case *logical.Scan:
 		return p.scan(n)
+	case *logical.Given:
+		return &physical.Given{Cols: n.Cols}
 	case *logical.Virtual:
 		return &physical.Virtual{Relation: n.Relation, Alias: n.Alias}
 	case *logical.Values:

@@ -18,12 +18,17 @@ const maxWorkers = 64
 
 // scan plans a base table with its conditions.
 func (p *planner) scan(n *logical.Scan) physical.Node {
-	r := keyrange.Derive(n.Table, n.Cols, n.Filters, p.env.Ctx)
+	cols := n.Cols
+	rowIDs := len(cols) > 0 && cols[len(cols)-1] == logical.RowID
+	if rowIDs {
+		cols = cols[:len(cols)-1]
+	}
+	r := keyrange.Derive(n.Table, cols, n.Filters, p.env.Ctx)
 	if r.Empty {
 		return &physical.Values{Cols: n.Columns()}
 	}
 	out := &physical.Scan{Table: n.Table, Alias: n.Alias, Output: n.Output, Fixed: r.Fixed}
-	out.Request.Columns = n.Cols
+	out.Request.Columns, out.Request.RowIDs = cols, rowIDs
 	if len(n.Filters) > 0 {
 		out.Residual = p.expr(conjunction(n.Filters))
 	}

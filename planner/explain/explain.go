@@ -28,6 +28,10 @@ type Options struct {
 	Format  string         // "", text, json
 	Ctx     *functions.Ctx // for the text of values; nil: defaults
 
+	// Over is a line above the plan: Insert on t, Update on t, Delete on t. A
+	// projection at the top, which makes the rows to write, is then left out.
+	Over string
+
 	Planning  time.Duration
 	Execution time.Duration // with Analyze
 }
@@ -46,7 +50,7 @@ type Stats struct {
 // Errors: *pgerr.Error 0A000 for other formats than text and JSON.
 func Text(n physical.Node, o Options, stats func(physical.Node) (Stats, bool)) ([]string, error) {
 	d := describer{o: o, stats: stats}
-	root := d.node(n)
+	root := d.root(n)
 	switch strings.ToLower(o.Format) {
 	case "", "text":
 		lines := root.text(nil, 0)
@@ -63,6 +67,19 @@ func Text(n physical.Node, o Options, stats func(physical.Node) (Stats, bool)) (
 	return nil, pgerr.Unsupported("EXPLAIN (FORMAT %s)", strings.ToUpper(o.Format))
 }
 
+// root describes the plan, below the line that stands over it.
+func (d *describer) root(n physical.Node) *item {
+	if d.o.Over == "" {
+		return d.node(n)
+	}
+	if p, ok := n.(*physical.Project); ok {
+		it := d.node(p.Input)
+		d.subplans(it, p.Exprs)
+		return &item{title: d.o.Over, ins: []*item{it}, unmeasured: true}
+	}
+	return &item{title: d.o.Over, ins: []*item{d.node(n)}, unmeasured: true}
+}
+
 func millis(nanos int64) string { return fmt.Sprintf("%.3f ms", float64(nanos)/1e6) }
 
 // item is one operator as it is printed.
@@ -73,6 +90,8 @@ type item struct {
 	props []prop
 	subs  []*item // plans inside expressions
 	ins   []*item
+	// unmeasured: neither an estimate nor numbers of a run
+	unmeasured bool
 }
 
 type prop struct{ name, value string }
@@ -150,7 +169,7 @@ func (d *describer) object(it *item) map[string]any {
 	name, _, _ := strings.Cut(it.title, "  (")
 	name, _, _ = strings.Cut(name, " (actual")
 	out := map[string]any{"Node Type": name}
-	if d.o.Costs {
+	if d.o.Costs && !it.unmeasured {
 		out["Plan Rows"] = math.Round(it.rows)
 	}
 	if s := it.stats; d.o.Analyze && s != nil {

@@ -41,6 +41,8 @@ func (d *describer) describe(it *item, n physical.Node) []scalar.Expr {
 	switch n := n.(type) {
 	case *physical.Scan:
 		return d.scan(it, n)
+	case *physical.Given:
+		it.title = "Changed Rows"
 	case *physical.Virtual:
 		it.title = "Virtual Scan on " + named(n.Relation.RelName(), n.Alias)
 	case *physical.Values:

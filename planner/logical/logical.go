@@ -8,6 +8,7 @@
 package logical
 
 import (
+	"tsdb/colstore/table"
 	"tsdb/planner/scalar"
 	"tsdb/sql/catalog"
 	"tsdb/sql/functions"
@@ -31,7 +32,12 @@ type Node interface {
 	Inputs() []Node
 }
 
-// Scan reads a base table. Cols lists the indexes into Table.Columns that are read.
+// RowID stands in Scan.Cols, as the last of them only, for the column that
+// names each row to storage: bigint in layout columnar, bytea in layout row.
+const RowID = -1
+
+// Scan reads a base table. Cols lists the indexes into Table.Columns that are
+// read, and perhaps RowID.
 type Scan struct {
 	Table *catalog.Table
 	Alias string
@@ -42,6 +48,10 @@ type Scan struct {
 	// Output keeps only these of Cols, after the filters; nil: all.
 	Output []int
 }
+
+// Given yields the batches that the caller of the plan brings while it runs:
+// the rows that a statement changes, for its RETURNING.
+type Given struct{ Cols []Column }
 
 // Virtual reads a relation of pg_catalog or information_schema.
 type Virtual struct {
@@ -164,6 +174,10 @@ type SetOp struct {
 func (n *Scan) Columns() []Column {
 	out := make([]Column, len(n.Cols))
 	for i, c := range n.Cols {
+		if c == RowID {
+			out[i] = rowIDColumn(n.Table)
+			continue
+		}
 		col := &n.Table.Columns[c]
 		out[i] = Column{Name: col.Name, Type: col.Type, Table: n.Table.OID, AttNum: col.AttNum}
 	}
@@ -176,6 +190,16 @@ func (n *Scan) Columns() []Column {
 	}
 	return kept
 }
+
+func rowIDColumn(t *catalog.Table) Column {
+	if t.Storage.Layout == table.RowStore {
+		return Column{Name: "row id", Type: types.T(types.Bytea)}
+	}
+	return Column{Name: "row id", Type: types.T(types.Int8)}
+}
+
+// Columns implements Node.
+func (n *Given) Columns() []Column { return n.Cols }
 
 // Columns implements Node.
 func (n *Virtual) Columns() []Column {
@@ -233,6 +257,9 @@ func (n *SetOp) Columns() []Column { return n.Cols }
 
 // Inputs implements Node.
 func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Given) Inputs() []Node { return nil }
 
 // Inputs implements Node.
 func (n *Virtual) Inputs() []Node { return nil }

@@ -41,6 +41,9 @@ type Scan struct {
 	Rows     float64 // estimate
 }
 
+// Given yields the batches of exec.Env.Given.
+type Given struct{ Cols []logical.Column }
+
 // SpanText is a key span as EXPLAIN prints it.
 type SpanText struct{ Text string }
 
@@ -145,7 +148,11 @@ type SetOp struct {
 
 // Columns implements Node.
 func (n *Scan) Columns() []logical.Column {
-	all := (&logical.Scan{Table: n.Table, Cols: n.Request.Columns}).Columns()
+	cols := n.Request.Columns
+	if n.Request.RowIDs {
+		cols = append(cols[:len(cols):len(cols)], logical.RowID)
+	}
+	all := (&logical.Scan{Table: n.Table, Cols: cols}).Columns()
 	if n.Output == nil {
 		return all
 	}
@@ -155,6 +162,9 @@ func (n *Scan) Columns() []logical.Column {
 	}
 	return out
 }
+
+// Columns implements Node.
+func (n *Given) Columns() []logical.Column { return n.Cols }
 
 // Columns implements Node.
 func (n *Virtual) Columns() []logical.Column {
@@ -223,6 +233,9 @@ func Width(n Node) int {
 	l, r, ok := joinSides(n)
 	if !ok {
 		if s, isScan := n.(*Scan); isScan && s.Output == nil {
+			if s.Request.RowIDs {
+				return len(s.Request.Columns) + 1
+			}
 			return len(s.Request.Columns)
 		}
 		return len(n.Columns())
@@ -250,6 +263,9 @@ func (n *SetOp) Columns() []logical.Column { return n.Cols }
 
 // Inputs implements Node.
 func (n *Scan) Inputs() []Node { return nil }
+
+// Inputs implements Node.
+func (n *Given) Inputs() []Node { return nil }
 
 // Inputs implements Node.
 func (n *Virtual) Inputs() []Node { return nil }

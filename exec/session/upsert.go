@@ -1,0 +1,214 @@
+package session
+
+import (
+	"slices"
+
+	"tsdb/colstore"
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/planner"
+	"tsdb/rowkey"
+	"tsdb/sql/catalog"
+	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
+)
+
+// upsert runs INSERT ... ON CONFLICT where the session has to know which rows
+// collide: for DO UPDATE, and for RETURNING.
+type upsert struct {
+	w *writer
+	// keys are the constraints whose collisions are served.
+	keys []*catalog.Constraint
+	// update makes new rows of old row, row id, proposed row and ordinal; nil: DO NOTHING.
+	update *rowPlan
+	// touched holds, for DO UPDATE, the keys of the rows that this statement has
+	// added or updated, and for DO NOTHING those of the batch.
+	touched map[string]bool
+
+	skip            []bool // per row of the batch: it collides
+	key             []byte
+	fresh, proposed vector.Batch
+	given           vector.Batch
+	ordinal         vector.Vector
+}
+
+// prepareConflict chooses how an INSERT treats rows whose key exists.
+func (s *Session) prepareConflict(w *writer, b *planner.Bound, params []planner.ParamValue, v *view, c *functions.Ctx) error {
+	if b.Kind != planner.Insert {
+		return nil
+	}
+	skips := b.Conflict != nil || w.t.Storage.Conflict == table.ConflictIgnore
+	if !skips || b.Conflict == nil && b.Returning == nil {
+		return nil
+	}
+	u := &upsert{w: w, touched: map[string]bool{}}
+	var only []int
+	if b.Conflict != nil {
+		only = b.Conflict.Arbiters
+	}
+	for i := range w.t.Constraints {
+		if only == nil || slices.Contains(only, i) {
+			u.keys = append(u.keys, &w.t.Constraints[i])
+		}
+	}
+	if b.Conflict != nil && b.Conflict.Update != nil {
+		u.keys = u.keys[:1] // others have the same columns
+		p, err := s.newRowPlan(v, c, b, b.Conflict.Update, params)
+		if err != nil {
+			return err
+		}
+		u.update = p
+	} else if b.Returning == nil {
+		w.options = &table.AppendOptions{Conflict: table.ConflictIgnore}
+		if only != nil {
+			for _, k := range u.keys {
+				w.options.Arbiters = append(w.options.Arbiters, k.StoreID)
+			}
+		}
+		return nil
+	}
+	w.upsert = u
+	return nil
+}
+
+// rows adds or updates the rows of b.
+func (u *upsert) rows(b *vector.Batch) error {
+	u.skip = append(u.skip[:0], make([]bool, b.N)...)
+	if u.update == nil {
+		return u.addNew(b)
+	}
+	m, err := u.find(u.keys[0], b)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	for _, r := range m.Of {
+		u.skip[r] = true
+	}
+	for i := range b.N {
+		if !u.appendKey(b.Cols, i) {
+			continue
+		}
+		if u.touched[string(u.key)] {
+			return secondTime()
+		}
+		if !u.skip[i] {
+			u.touched[string(u.key)] = true
+		}
+	}
+	if err := u.appendRest(b); err != nil {
+		return err
+	}
+	return u.updateMatches(b, m)
+}
+
+func secondTime() error {
+	return pgerr.New(pgerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
+		WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+func (u *upsert) find(k *catalog.Constraint, b *vector.Batch) (*colstore.Match, error) {
+	ctx, stop := u.w.s.withLockTimeout(u.w.ctx)
+	defer stop()
+	return u.w.tx.Find(ctx, u.w.t.Storage.ID, k.StoreID, b)
+}
+
+// appendKey makes u.key the first arbiter's key of row i; false if it has a NULL.
+func (u *upsert) appendKey(cols []*vector.Vector, i int) bool {
+	return u.appendKeyOf(u.keys[0], cols, i)
+}
+
+func (u *upsert) appendKeyOf(k *catalog.Constraint, cols []*vector.Vector, i int) bool {
+	u.key = u.key[:0]
+	for _, c := range k.Columns {
+		if cols[c].IsNull(i) {
+			return false
+		}
+		u.key = rowkey.AppendKey(u.key, u.w.t.Storage.Columns[c].Codec, cols[c], i)
+	}
+	return true
+}
+
+// addNew leaves out the rows that collide with rows that exist or with
+// earlier ones of the batch.
+func (u *upsert) addNew(b *vector.Batch) error {
+	for _, k := range u.keys {
+		m, err := u.find(k, b)
+		if err != nil {
+			return err
+		}
+		for _, r := range m.Of {
+			u.skip[r] = true
+		}
+		m.Close()
+	}
+	for _, k := range u.keys {
+		clear(u.touched)
+		for i := range b.N {
+			if u.skip[i] || !u.appendKeyOf(k, b.Cols, i) {
+				continue
+			}
+			u.skip[i] = u.touched[string(u.key)]
+			u.touched[string(u.key)] = true
+		}
+	}
+	return u.appendRest(b)
+}
+
+// appendRest adds the rows that are not left out.
+func (u *upsert) appendRest(b *vector.Batch) error {
+	sel := make([]int32, 0, b.N)
+	for i, skip := range u.skip {
+		if !skip {
+			sel = append(sel, int32(i))
+		}
+	}
+	rest := b
+	if len(sel) == 0 {
+		return nil
+	}
+	if len(sel) < b.N {
+		rest = (&vector.Batch{Cols: b.Cols, N: b.N, Sel: sel}).Flat(&u.fresh)
+	}
+	n, err := u.w.store(rest, &table.AppendOptions{})
+	if err != nil {
+		return err
+	}
+	u.w.added += n
+	return u.w.returned(rest)
+}
+
+// updateMatches runs DO UPDATE for the rows that exist.
+func (u *upsert) updateMatches(b *vector.Batch, m *colstore.Match) error {
+	if len(m.Of) == 0 {
+		return nil
+	}
+	(&vector.Batch{Cols: b.Cols, N: b.N, Sel: m.Of}).Flat(&u.proposed)
+	u.ordinal.Reset(vector.Int64)
+	for i := range m.Of {
+		u.ordinal.AppendInt64(int64(i))
+	}
+	g := &u.given
+	g.Cols = append(append(g.Cols[:0], m.Rows.Cols...), m.IDs)
+	g.Cols = append(append(g.Cols, u.proposed.Cols...), &u.ordinal)
+	g.N = len(m.Of)
+	return u.update.run(u.w.ctx, g, func(out *vector.Batch) error { return u.updateRows(m, out) })
+}
+
+// updateRows writes the rows that DO UPDATE made of matches: new row, row id,
+// ordinal of the match.
+func (u *upsert) updateRows(m *colstore.Match, out *vector.Batch) error {
+	id := len(u.w.t.Columns)
+	ordinals := out.Cols[id+1]
+	for i := range out.N {
+		at := ordinals.I64[i&ordinals.Mask()]
+		if !u.appendKey(u.proposed.Cols, int(at)) {
+			continue
+		}
+		if u.touched[string(u.key)] {
+			return secondTime()
+		}
+		u.touched[string(u.key)] = true
+	}
+	return u.w.update(&view{snap: m.Snap}, id, out)
+}
