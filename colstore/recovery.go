@@ -30,8 +30,8 @@ type recovery struct {
 	segs   map[table.ID][]*seg
 	marks  map[table.ID]uint64 // flushed-to sequence
 	dels   map[keys.SegmentID]*deletes
-	seq    uint64              // largest seen
-	batch  *pebble.Batch       // removal of what nobody owns
+	seq    uint64        // largest seen
+	batch  *pebble.Batch // removal of what nobody owns
 }
 
 // recover brings the tables up: finish published transactions, then segment

@@ -9,18 +9,38 @@ import (
 	"tsdb/colstore/vector"
 )
 
-// rowVersion is the first byte of a row's value in space R:
+// The first byte of a row's value in space R:
 //
-//	version u8 | per non-NULL column: uvarint column id, value
+//	rowVersion       | per non-NULL column: uvarint column id, value
+//	rowVersionNulls  | uvarint count, column ids that are NULL | as rowVersion
 //
 // Values are little-endian of the kind's width; Bool is one byte, Bytes a
-// uvarint length and the bytes. A column that is absent is NULL.
-const rowVersion = 1
+// uvarint length and the bytes. A column that is absent has its missing value,
+// NULL for most; a NULL in a column with another one is named.
+const (
+	rowVersion      = 1
+	rowVersionNulls = 2
+)
 
 func appendRowValue(dst []byte, s *table.Schema, cols []*vector.Vector, row int) []byte {
-	dst = append(dst, rowVersion)
-	for i, c := range s.Columns {
-		v := cols[i]
+	nulls := 0
+	for i := range s.Columns {
+		if s.Columns[i].Missing != nil && cols[i].IsNull(row) {
+			nulls++
+		}
+	}
+	if nulls == 0 {
+		dst = append(dst, rowVersion)
+	} else {
+		dst = binary.AppendUvarint(append(dst, rowVersionNulls), uint64(nulls))
+		for i := range s.Columns {
+			if s.Columns[i].Missing != nil && cols[i].IsNull(row) {
+				dst = binary.AppendUvarint(dst, uint64(s.Columns[i].ID))
+			}
+		}
+	}
+	for i := range s.Columns {
+		c, v := &s.Columns[i], cols[i]
 		if v.IsNull(row) {
 			continue
 		}
@@ -60,7 +80,8 @@ var errRow = errors.New("malformed row")
 // rowDecoder splits row values into the columns of a schema.
 type rowDecoder struct {
 	schema *table.Schema
-	parts  [][]byte // by column; nil: NULL
+	parts  [][]byte // by column; nil: absent
+	nulls  []bool   // by column: NULL by name; nil: none
 }
 
 func newRowDecoder(s *table.Schema) *rowDecoder {
@@ -70,10 +91,18 @@ func newRowDecoder(s *table.Schema) *rowDecoder {
 // split finds the values in src, which they alias.
 func (d *rowDecoder) split(src []byte) error {
 	clear(d.parts)
-	if len(src) == 0 || src[0] != rowVersion {
+	d.nulls = d.nulls[:0]
+	if len(src) == 0 || src[0] != rowVersion && src[0] != rowVersionNulls {
 		return errRow
 	}
+	named := src[0] == rowVersionNulls
 	src = src[1:]
+	if named {
+		var ok bool
+		if src, ok = d.splitNulls(src); !ok {
+			return errRow
+		}
+	}
 	next := 0
 	for len(src) > 0 {
 		id, n := binary.Uvarint(src)
@@ -82,12 +111,16 @@ func (d *rowDecoder) split(src []byte) error {
 		}
 		src = src[n:]
 		col := d.column(id, next)
+		kind := vector.Invalid
 		if col < 0 {
-			return errRow
+			if kind = d.dropped(id); kind == vector.Invalid {
+				return errRow
+			}
+		} else {
+			next, kind = col+1, d.schema.Columns[col].Kind
 		}
-		next = col + 1
-		width := d.schema.Columns[col].Kind.Width()
-		switch d.schema.Columns[col].Kind {
+		width := kind.Width()
+		switch kind {
 		case vector.Bool:
 			width = 1
 		case vector.Bytes:
@@ -100,10 +133,48 @@ func (d *rowDecoder) split(src []byte) error {
 		if width > len(src) {
 			return errRow
 		}
-		d.parts[col] = src[:width:width]
+		if col >= 0 {
+			d.parts[col] = src[:width:width]
+		}
 		src = src[width:]
 	}
 	return nil
+}
+
+// splitNulls reads the columns that are NULL by name.
+func (d *rowDecoder) splitNulls(src []byte) (rest []byte, ok bool) {
+	n, k := binary.Uvarint(src)
+	if k <= 0 || n > uint64(len(src)) {
+		return nil, false
+	}
+	src = src[k:]
+	if cap(d.nulls) < len(d.schema.Columns) {
+		d.nulls = make([]bool, len(d.schema.Columns))
+	}
+	d.nulls = d.nulls[:len(d.schema.Columns)]
+	clear(d.nulls)
+	for ; n > 0; n-- {
+		id, k := binary.Uvarint(src)
+		if k <= 0 {
+			return nil, false
+		}
+		src = src[k:]
+		if col := d.column(id, 0); col >= 0 {
+			d.nulls[col] = true
+		}
+	}
+	return src, true
+}
+
+// dropped returns the kind of a column that the table no longer has, Invalid
+// if it never had it.
+func (d *rowDecoder) dropped(id uint64) vector.Kind {
+	for _, c := range d.schema.Dropped {
+		if uint64(c.ID) == id {
+			return c.Kind
+		}
+	}
+	return vector.Invalid
 }
 
 func (d *rowDecoder) column(id uint64, hint int) int {
@@ -123,7 +194,11 @@ func (d *rowDecoder) column(id uint64, hint int) int {
 func (d *rowDecoder) appendTo(v *vector.Vector, col int) {
 	x := d.parts[col]
 	if x == nil {
-		v.AppendNull()
+		if len(d.nulls) > 0 && d.nulls[col] {
+			v.AppendNull()
+		} else {
+			appendMissing(v, d.schema.Columns[col])
+		}
 		return
 	}
 	switch v.Kind {
