@@ -224,9 +224,11 @@ func (s *Session) truncateTable(t *catalog.Table) error {
 	if err != nil {
 		return err
 	}
-	n := *t
-	n.Storage.ID = table.ID(id)
-	n.Constraints = append([]catalog.Constraint(nil), t.Constraints...)
+	n := t.Clone()
+	n.Storage.ID, n.Storage.Dropped = table.ID(id), nil
+	for i := range n.Storage.Columns {
+		n.Storage.Columns[i].Missing = nil // no row is older than a column
+	}
 	for i := range n.Constraints {
 		if c := &n.Constraints[i]; !c.Primary {
 			if c.StoreID, err = s.e.store.NewID(); err != nil {
@@ -241,26 +243,6 @@ func (s *Session) truncateTable(t *catalog.Table) error {
 	if err := s.writeTx().CreateTable(n.Storage); err != nil {
 		return err
 	}
-	s.tx.local = s.tx.local.WithTable(&n)
+	s.tx.local = s.tx.local.WithTable(n)
 	return nil
-}
-
-// vacuum accepts VACUUM and ANALYZE; VACUUM moves what has arrived into segments.
-func (s *Session) vacuum(st *sql.Statement, n *pg_query.VacuumStmt) (string, error) {
-	for _, r := range n.Rels {
-		rv := r.GetVacuumRelation().GetRelation()
-		if s.virtual(rv.GetSchemaname(), rv.GetRelname()) {
-			continue
-		}
-		if _, err := s.relation(rv); err != nil {
-			return "", err
-		}
-	}
-	if !n.IsVacuumcmd {
-		return "ANALYZE", nil
-	}
-	if s.tx.block || s.tx.several {
-		return "", pgerr.New(pgerr.ActiveSQLTransaction, "VACUUM cannot run inside a transaction block")
-	}
-	return "VACUUM", s.e.store.Flush()
 }

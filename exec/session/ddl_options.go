@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/sql/catalog"
@@ -14,9 +16,9 @@ import (
 
 // Options of WITH (...), as DESIGN's table lists them.
 var (
-	tableOptions = []string{"layout", "time", "bucket", "conflict"}
+	tableOptions = []string{"layout", "time", "bucket", "conflict", "retention"}
 	// laterOptions are known and belong to features that do not exist yet.
-	laterOptions = []string{"retention", "row_key", "composite", "bucket_origin", "granularity", "timestamp_rounding", "cell_ts",
+	laterOptions = []string{"row_key", "composite", "bucket_origin", "granularity", "timestamp_rounding", "cell_ts",
 		"gc", "gc_visibility", "max_row_bytes", "expected_rate", "on_decode_error", "payload", "message", "rollup"}
 	laterLayouts = []string{"event_columns", "event_cells", "row_blob", "row_columns", "bucket_blob"}
 	// storageParameters are PostgreSQL's own, besides autovacuum_*.
@@ -32,10 +34,23 @@ func (s *Session) storageParameterNotice(name string) {
 	s.notice(pgerr.Notice(`storage parameter "%s" of PostgreSQL is accepted and has no effect`, name))
 }
 
-// options reads WITH (...) and fixes layout, time column, bucket and conflict.
+// options reads WITH (...) and fixes layout, time column, bucket, conflict and
+// retention.
 func (b *tableBuilder) options() error {
+	given, err := b.readOptions(b.stmt.Options)
+	if err != nil {
+		return err
+	}
+	if err := b.chooseLayout(given); err != nil {
+		return err
+	}
+	return b.alterable(given)
+}
+
+// readOptions checks the names of options and notes those of tsdb's own.
+func (b *tableBuilder) readOptions(list []*pg_query.Node) (map[string]string, error) {
 	given := map[string]string{}
-	for _, o := range b.stmt.Options {
+	for _, o := range list {
 		d := o.GetDefElem()
 		name, value := d.GetDefname(), constText(d.GetArg())
 		switch {
@@ -44,25 +59,96 @@ func (b *tableBuilder) options() error {
 			continue
 		case name == "oids" && d.GetDefnamespace() == "":
 			if value != "false" && value != "off" {
-				return pgerr.New(pgerr.FeatureNotSupported, "tables declared WITH OIDS are not supported")
+				return nil, pgerr.New(pgerr.FeatureNotSupported, "tables declared WITH OIDS are not supported")
 			}
 			continue
 		case slices.Contains(laterOptions, name):
-			return pgerr.Unsupported(`option "%s"`, name)
+			return nil, pgerr.Unsupported(`option "%s"`, name)
 		case d.GetDefnamespace() != "" || !slices.Contains(tableOptions, name):
-			return pgerr.New(pgerr.InvalidParameterValue, `unrecognized parameter "%s"`, name).
+			return nil, pgerr.New(pgerr.InvalidParameterValue, `unrecognized parameter "%s"`, name).
 				WithHint("Options are %s.", strings.Join(tableOptions, ", "))
 		}
 		if _, dup := given[name]; dup {
-			return pgerr.New(pgerr.InvalidParameterValue, `parameter "%s" specified more than once`, name)
+			return nil, pgerr.New(pgerr.InvalidParameterValue, `parameter "%s" specified more than once`, name)
 		}
 		given[name] = value
+		b.t.Options = slices.DeleteFunc(b.t.Options, func(o catalog.Option) bool { return o.Name == name })
 		b.t.Options = append(b.t.Options, catalog.Option{Name: name, Value: value})
 	}
-	if err := b.chooseLayout(given); err != nil {
+	return given, nil
+}
+
+// alterable fixes the options that ALTER TABLE may change.
+func (b *tableBuilder) alterable(given map[string]string) error {
+	if err := b.conflict(given); err != nil {
 		return err
 	}
-	return b.conflict(given)
+	return b.retention(given)
+}
+
+// setOptions is ALTER TABLE ... SET (...).
+func (b *tableBuilder) setOptions(list []*pg_query.Node) error {
+	given, err := b.readOptions(list)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"layout", "time", "bucket"} {
+		if _, ok := given[name]; ok {
+			return fixedOption(name)
+		}
+	}
+	return b.alterable(given)
+}
+
+// resetOptions is ALTER TABLE ... RESET (...).
+func (b *tableBuilder) resetOptions(list []*pg_query.Node) error {
+	for _, o := range list {
+		name := o.GetDefElem().GetDefname()
+		switch name {
+		case "conflict":
+			b.t.Storage.Conflict = table.ConflictError
+		case "retention":
+			b.t.Storage.Retention = 0
+		case "layout", "time", "bucket":
+			return fixedOption(name)
+		default:
+			if !isStorageParameter(o.GetDefElem().GetDefnamespace(), name) && !slices.Contains(laterOptions, name) {
+				return pgerr.New(pgerr.InvalidParameterValue, `unrecognized parameter "%s"`, name).
+					WithHint("Options are %s.", strings.Join(tableOptions, ", "))
+			}
+		}
+		b.t.Options = slices.DeleteFunc(b.t.Options, func(o catalog.Option) bool { return o.Name == name })
+	}
+	return nil
+}
+
+func fixedOption(name string) error {
+	return pgerr.Unsupported(`changing option "%s" of a table`, name).
+		WithHint("Create another table WITH (%s = ...) and copy the rows with INSERT ... SELECT.", name)
+}
+
+// retention reads how long rows stay; a month counts 30 days.
+func (b *tableBuilder) retention(given map[string]string) error {
+	text, ok := given["retention"]
+	if !ok {
+		return nil
+	}
+	s := &b.t.Storage
+	switch {
+	case s.Layout == table.RowStore:
+		return retentionNeedsColumnar()
+	case s.Time < 0:
+		return pgerr.New(pgerr.InvalidParameterValue, `option "retention" needs a time column`).
+			WithHint("The table has no date or timestamp column.")
+	}
+	var err error
+	s.Retention, err = positiveInterval("retention", text, "Give a positive interval, such as '90 days'.")
+	return err
+}
+
+func retentionNeedsColumnar() error {
+	return pgerr.Unsupported(`option "retention" in layout "row"`).
+		WithHint("Use WITH (layout = 'columnar'), or delete rows with DELETE.")
 }
 
 func invalidOption(name, value, hint string) error {
@@ -151,7 +237,7 @@ func (b *tableBuilder) columnar(given map[string]string, timeCol int) error {
 		return pgerr.New(pgerr.InvalidParameterValue, `option "bucket" needs a time column`).
 			WithHint("The table has no date or timestamp column.")
 	}
-	width, err := bucketWidth(text)
+	width, err := positiveInterval("bucket", text, "Give a positive interval, such as '1 day'.")
 	if err != nil {
 		return err
 	}
@@ -173,19 +259,18 @@ func (b *tableBuilder) rowLayout(given map[string]string) error {
 	return nil
 }
 
-// bucketWidth reads an interval as microseconds; a month counts 30 days.
-func bucketWidth(text string) (int64, error) {
+// positiveInterval reads an interval as microseconds; a month counts 30 days.
+func positiveInterval(option, text, hint string) (int64, error) {
 	v := vector.New(vector.Fixed16, 1)
-	const hint = "Give a positive interval, such as '1 day'."
 	if err := types.ParseText(v, types.T(types.Interval), []byte(text), &types.Context{}); err != nil {
-		return 0, invalidOption("bucket", text, hint)
+		return 0, invalidOption(option, text, hint)
 	}
 	us, days, months := intervalFields(v.F16[0])
 	const day = 86400 * 1000000
 	total := us + (int64(days)+int64(months)*30)*day
 	const longest = 1000 * 366 * day
 	if total <= 0 || total > longest {
-		return 0, invalidOption("bucket", text, hint)
+		return 0, invalidOption(option, text, hint)
 	}
 	return total, nil
 }
@@ -203,6 +288,7 @@ func (b *tableBuilder) conflict(given map[string]string) error {
 	}
 	switch v {
 	case "error":
+		b.t.Storage.Conflict = table.ConflictError
 	case "replace":
 		b.t.Storage.Conflict = table.ConflictReplace
 	case "ignore":

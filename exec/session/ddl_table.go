@@ -223,7 +223,7 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 	case d.StorageName != "":
 		return pgerr.Unsupported("column STORAGE")
 	}
-	b.t.Columns = append(b.t.Columns, catalog.Column{AttNum: int16(len(b.t.Columns) + 1), Name: name, Type: typ})
+	b.t.AddColumn(catalog.Column{Name: name, Type: typ}, codecOf(typ))
 	for _, c := range d.Constraints {
 		if err := b.columnConstraint(len(b.t.Columns)-1, c.GetConstraint()); err != nil {
 			return err
@@ -386,11 +386,6 @@ func (b *tableBuilder) assignIDs() error {
 		return err
 	}
 	b.t.Storage.ID = table.ID(id)
-	for i := range b.t.Columns {
-		c := &b.t.Columns[i]
-		c.ID = table.ColumnID(i + 1)
-		b.t.Storage.Columns = append(b.t.Storage.Columns, table.Column{ID: c.ID, Kind: c.Type.Kind(), Codec: codecOf(c.Type)})
-	}
 	return nil
 }
 

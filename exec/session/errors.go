@@ -110,12 +110,7 @@ func (s *Session) uniqueError(d *table.DuplicateKeyError) *pgerr.Error {
 	e := pgerr.New(pgerr.UniqueViolation, `duplicate key value violates unique constraint "%s"`, con.Name).WithCause(d)
 	e.Schema, e.Table, e.Constraint = s.schemaName(t.Schema), t.Name, con.Name
 	if d.Batch != nil {
-		names, vals := make([]string, len(con.Columns)), make([]string, len(con.Columns))
-		for i, c := range con.Columns {
-			names[i] = t.Columns[c].Name
-			vals[i] = s.valueText(t.Columns[c].Type, d.Batch.Cols[c], d.Row)
-		}
-		e.Detail = "Key (" + strings.Join(names, ", ") + ")=(" + strings.Join(vals, ", ") + ") already exists."
+		e.Detail = s.keyText(t, con, d.Batch, d.Row) + " already exists."
 	}
 	return e
 }

@@ -46,7 +46,7 @@ func (s *Session) utility(ctx context.Context, a *analyzed, r Result) (string, e
 	case *pg_query.Node_DiscardStmt:
 		return s.discard(n.DiscardStmt)
 	case *pg_query.Node_VacuumStmt:
-		return s.vacuum(a.st, n.VacuumStmt)
+		return s.vacuum(ctx, n.VacuumStmt)
 	case *pg_query.Node_CheckPointStmt:
 		if !s.superuser() {
 			return "", pgerr.New(pgerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
@@ -77,6 +77,10 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 	case *pg_query.Node_DropStmt:
 		tag = commandName(a.st.Node)
 		run = func() error { return s.drop(n.DropStmt) }
+	case *pg_query.Node_AlterTableStmt:
+		tag, run = "ALTER TABLE", func() error { return s.alterTable(ctx, a.st, n.AlterTableStmt) }
+	case *pg_query.Node_RenameStmt:
+		tag, run = "ALTER TABLE", func() error { return s.rename(ctx, n.RenameStmt) }
 	case *pg_query.Node_TruncateStmt:
 		tag, run = "TRUNCATE TABLE", func() error { return s.truncate(a.st, n.TruncateStmt) }
 	case *pg_query.Node_CreateRoleStmt:

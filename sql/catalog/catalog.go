@@ -7,7 +7,10 @@
 package catalog
 
 import (
+	"slices"
+
 	"tsdb/colstore/table"
+	"tsdb/rowkey"
 	"tsdb/sql/types"
 )
 
@@ -58,6 +61,7 @@ type Constraint struct {
 	Primary  bool
 	Columns  []int  // indexes into Table.Columns
 	StoreID  uint64 // table.UniqueIndex.ID, 0 for the primary key
+	Index    bool   // made by CREATE UNIQUE INDEX: no row in pg_constraint
 }
 
 // Option is one name and value of WITH (...).
@@ -73,7 +77,50 @@ type Table struct {
 	Columns     []Column
 	Constraints []Constraint
 	Options     []Option // as given
-	Storage     table.Schema
+	// Last is the highest number that a column has ever had: numbers of dropped
+	// columns are not given again.
+	Last    int16
+	Storage table.Schema
+}
+
+// AddColumn appends a column with the next number; its codec comes from codec.
+func (t *Table) AddColumn(c Column, codec rowkey.Codec) {
+	t.Last++
+	c.AttNum, c.ID = t.Last, table.ColumnID(t.Last)
+	t.Columns = append(t.Columns, c)
+	t.Storage.Columns = append(t.Storage.Columns, table.Column{ID: c.ID, Kind: c.Type.Kind(), Codec: codec})
+}
+
+// Clone returns a copy whose columns, constraints and options may be changed.
+func (t *Table) Clone() *Table {
+	n := *t
+	n.Columns = slices.Clone(t.Columns)
+	n.Options = slices.Clone(t.Options)
+	n.Storage.Columns = slices.Clone(t.Storage.Columns)
+	n.Constraints = slices.Clone(t.Constraints)
+	for i := range n.Constraints {
+		n.Constraints[i].Columns = slices.Clone(n.Constraints[i].Columns)
+	}
+	return &n
+}
+
+// RemoveColumn leaves out column i and the UNIQUE constraints that it is part
+// of. It is neither in the primary key nor the time column.
+func (t *Table) RemoveColumn(i int) {
+	t.Columns = slices.Delete(t.Columns, i, i+1)
+	t.Storage.Columns = slices.Delete(t.Storage.Columns, i, i+1)
+	t.Constraints = slices.DeleteFunc(t.Constraints, func(c Constraint) bool { return slices.Contains(c.Columns, i) })
+	for _, c := range t.Constraints {
+		for k := range c.Columns {
+			if c.Columns[k] > i {
+				c.Columns[k]--
+			}
+		}
+	}
+	if t.Storage.Time > i {
+		t.Storage.Time--
+	}
+	t.DeriveKeys()
 }
 
 // PrimaryKey returns the primary key, nil if the table has none.

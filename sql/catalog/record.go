@@ -11,9 +11,11 @@ import (
 	"tsdb/sql/types"
 )
 
-// FormatVersion is the version of the catalog's records. A record of a larger
-// version is refused: an older binary must not guess.
-const FormatVersion = 1
+// FormatVersion is the newest version of the catalog's records. A record of a
+// larger version is refused: an older binary must not guess. A table's record
+// has version 2 only if it uses what version 1 did not know: values of added
+// columns in older rows, retention, unique indexes, numbers of dropped columns.
+const FormatVersion = 2
 
 // MetaPrefix begins the keys of all catalog records in key space M.
 //
@@ -73,6 +75,7 @@ type columnRecord struct {
 	Default string         `json:"default,omitempty"`
 	Codec   rowkey.Codec   `json:"codec"`
 	Kind    vector.Kind    `json:"kind"`
+	Missing *string        `json:"missing,omitempty"` // text form of the value in older rows
 }
 
 type constraintRecord struct {
@@ -82,6 +85,7 @@ type constraintRecord struct {
 	Primary bool      `json:"primary,omitempty"`
 	Columns []int     `json:"columns"`
 	Store   uint64    `json:"store,omitempty"`
+	IsIndex bool      `json:"isindex,omitempty"`
 }
 
 type optionRecord struct {
@@ -106,6 +110,9 @@ type tableRecord struct {
 	TimeUnit table.TimeUnit `json:"timeunit,omitempty"`
 	Bucket   int64          `json:"bucket,omitempty"`
 	Conflict table.Conflict `json:"conflict,omitempty"`
+
+	Retention int64 `json:"retention,omitempty"`
+	Last      int16 `json:"last,omitempty"` // 0: the number of columns
 }
 
 func encode(key string, v any) Record {
@@ -117,27 +124,40 @@ func encode(key string, v any) Record {
 }
 
 func encodeRole(r *Role) Record {
-	return encode(recordKey(rolePrefix, r.OID), roleRecord{FormatVersion, r.OID, r.Name, r.Superuser, r.Login,
+	return encode(recordKey(rolePrefix, r.OID), roleRecord{1, r.OID, r.Name, r.Superuser, r.Login,
 		r.CreateDB, r.CreateRole, r.Inherit, r.Replication, r.BypassRLS, r.Verifier})
 }
 
 func encodeSchema(s *Schema) Record {
-	return encode(recordKey(schemaPrefix, s.OID), schemaRecord{FormatVersion, s.OID, s.Name, s.Owner})
+	return encode(recordKey(schemaPrefix, s.OID), schemaRecord{1, s.OID, s.Name, s.Owner})
 }
 
 func encodeTable(t *Table) Record {
-	rec := tableRecord{Version: FormatVersion, OID: t.OID, TypeOID: t.TypeOID, Schema: t.Schema, Name: t.Name,
+	rec := tableRecord{Version: 1, OID: t.OID, TypeOID: t.TypeOID, Schema: t.Schema, Name: t.Name,
 		Owner: t.Owner, Storage: t.Storage.ID, Layout: t.Storage.Layout, Time: t.Storage.Time,
-		TimeUnit: t.Storage.TimeUnit, Bucket: t.Storage.Bucket, Conflict: t.Storage.Conflict}
+		TimeUnit: t.Storage.TimeUnit, Bucket: t.Storage.Bucket, Conflict: t.Storage.Conflict, Retention: t.Storage.Retention}
+	if int(t.Last) > len(t.Columns) {
+		rec.Last = t.Last
+	}
+	newer := rec.Retention != 0 || rec.Last != 0
 	for i, c := range t.Columns {
-		rec.Columns = append(rec.Columns, columnRecord{c.ID, c.AttNum, c.Name, c.Type.OID, c.Type.Mod, c.NotNull,
-			c.Default, t.Storage.Columns[i].Codec, t.Storage.Columns[i].Kind})
+		sc := &t.Storage.Columns[i]
+		cr := columnRecord{c.ID, c.AttNum, c.Name, c.Type.OID, c.Type.Mod, c.NotNull, c.Default, sc.Codec, sc.Kind, nil}
+		if sc.Missing != nil {
+			text := string(types.AppendText(nil, types.T(c.Type.OID), sc.Missing, 0, &types.Context{}))
+			cr.Missing, newer = &text, true
+		}
+		rec.Columns = append(rec.Columns, cr)
 	}
 	for _, c := range t.Constraints {
-		rec.Constraints = append(rec.Constraints, constraintRecord{c.OID, c.IndexOID, c.Name, c.Primary, c.Columns, c.StoreID})
+		rec.Constraints = append(rec.Constraints, constraintRecord{c.OID, c.IndexOID, c.Name, c.Primary, c.Columns, c.StoreID, c.Index})
+		newer = newer || c.Index
 	}
 	for _, o := range t.Options {
 		rec.Options = append(rec.Options, optionRecord(o))
+	}
+	if newer {
+		rec.Version = 2
 	}
 	return encode(recordKey(tablePrefix, t.OID), rec)
 }
@@ -180,8 +200,18 @@ func decodeTable(key string, value []byte) (*Table, error) {
 	for _, c := range r.Columns {
 		t.Columns = append(t.Columns, Column{ID: c.ID, AttNum: c.AttNum, Name: c.Name,
 			Type: types.Type{OID: c.Type, Mod: c.Mod}, NotNull: c.NotNull, Default: c.Default})
-		t.Storage.Columns = append(t.Storage.Columns, table.Column{ID: c.ID, Kind: c.Kind, Codec: c.Codec})
+		sc := table.Column{ID: c.ID, Kind: c.Kind, Codec: c.Codec}
+		if c.Missing != nil {
+			v := vector.New(c.Kind, 1)
+			if err := types.ParseText(v, types.T(c.Type), []byte(*c.Missing), &types.Context{}); err != nil {
+				return nil, &table.CorruptionError{What: "catalog record " + key, Why: err.Error()}
+			}
+			sc.Missing = v
+		}
+		t.Storage.Columns = append(t.Storage.Columns, sc)
+		t.Last = max(t.Last, c.AttNum)
 	}
+	t.Last = max(t.Last, r.Last)
 	for _, c := range r.Constraints {
 		for _, col := range c.Columns {
 			if col < 0 || col >= len(t.Columns) {
@@ -189,7 +219,7 @@ func decodeTable(key string, value []byte) (*Table, error) {
 			}
 		}
 		t.Constraints = append(t.Constraints, Constraint{OID: c.OID, IndexOID: c.Index, Name: c.Name,
-			Primary: c.Primary, Columns: c.Columns, StoreID: c.Store})
+			Primary: c.Primary, Columns: c.Columns, StoreID: c.Store, Index: c.IsIndex})
 	}
 	for _, o := range r.Options {
 		t.Options = append(t.Options, Option(o))
@@ -199,6 +229,7 @@ func decodeTable(key string, value []byte) (*Table, error) {
 	}
 	s := &t.Storage
 	s.ID, s.Layout, s.Time, s.TimeUnit, s.Bucket, s.Conflict = r.Storage, r.Layout, r.Time, r.TimeUnit, r.Bucket, r.Conflict
+	s.Retention = r.Retention
 	t.DeriveKeys()
 	return t, nil
 }
@@ -280,7 +311,7 @@ func Changes(old, new *Snapshot) []Record {
 	var out []Record
 	if old == nil {
 		old = empty()
-		out = append(out, encode(formatKey, formatRecord{FormatVersion}))
+		out = append(out, encode(formatKey, formatRecord{1}))
 	}
 	oldRoles, newRoles := byOID(old.roles, roleOID), byOID(new.roles, roleOID)
 	oldSchemas, newSchemas := byOID(old.schemas, schemaOID), byOID(new.schemas, schemaOID)

@@ -52,7 +52,7 @@ func sample() *Table {
 			{OID: 16502, IndexOID: 16503, Name: "readings_pkey", Primary: true, Columns: []int{0, 1}},
 			{OID: 16504, IndexOID: 16505, Name: "readings_v_key", Columns: []int{2}, StoreID: 77},
 		},
-		Options: []Option{{"bucket", "1 day"}},
+		Options: []Option{{"bucket", "1 day"}}, Last: 3,
 		Storage: table.Schema{ID: 42, Layout: table.Columnar, Time: 1, Bucket: 86400e6, Conflict: table.ConflictReplace,
 			Columns: []table.Column{{ID: 1, Kind: vector.Bytes, Codec: rowkey.CodecBytes},
 				{ID: 2, Kind: vector.Int64, Codec: rowkey.CodecInt}, {ID: 3, Kind: vector.Float64, Codec: rowkey.CodecFloat}}},
@@ -103,7 +103,7 @@ func TestChangesWriteOnlyWhatChanged(t *testing.T) {
 func TestMalformedRecords(t *testing.T) {
 	for name, rec := range map[string][2]string{
 		"not json":        {"catalog/table/00000001", "{"},
-		"future version":  {"catalog/role/00000001", `{"v":2,"oid":1,"name":"x"}`},
+		"future version":  {"catalog/role/00000001", `{"v":9,"oid":1,"name":"x"}`},
 		"no version":      {"catalog/schema/00000001", `{"oid":1}`},
 		"future format":   {"catalog/format", `{"v":9}`},
 		"unknown kind":    {"catalog/view/00000001", `{"v":1}`},

@@ -1,0 +1,378 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/exec/eval"
+	"tsdb/sql"
+	"tsdb/sql/catalog"
+	"tsdb/sql/pgerr"
+)
+
+// alteration is one ALTER TABLE: a copy of the table that its actions change,
+// and what the stored rows have to go through.
+type alteration struct {
+	tableBuilder
+	old *catalog.Table
+	// rewrite: the rows move into a storage of its own, for another key, layout
+	// or uniqueness, or for a column whose values differ from row to row.
+	rewrite bool
+	fill    map[table.ColumnID]*defaultValue // values that differ from row to row
+	notNull map[table.ColumnID]bool          // columns that must be found without NULLs
+	added   map[table.ColumnID]bool
+}
+
+func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query.AlterTableStmt) error {
+	if n.Objtype != pg_query.ObjectType_OBJECT_TABLE {
+		return pgerr.Unsupported("ALTER %s", objectName(n.Objtype))
+	}
+	t, err := s.alterTarget(ctx, n.Relation, n.MissingOk)
+	if t == nil || err != nil {
+		return err
+	}
+	x := &alteration{tableBuilder: tableBuilder{s: s, st: st, t: t.Clone(), null: map[int]bool{}}, old: t,
+		fill: map[table.ColumnID]*defaultValue{}, notNull: map[table.ColumnID]bool{}, added: map[table.ColumnID]bool{}}
+	// As in PostgreSQL, columns go before columns come, and keys come last.
+	for phase := range 4 {
+		for _, c := range n.Cmds {
+			cmd := c.GetAlterTableCmd()
+			if alterPhase(cmd) != phase {
+				continue
+			}
+			if err := x.action(cmd); err != nil {
+				return err
+			}
+		}
+	}
+	return x.apply(ctx)
+}
+
+// alterTarget finds the table and waits until nobody else changes its rows;
+// nil without error where IF EXISTS says that this is fine.
+func (s *Session) alterTarget(ctx context.Context, rv *pg_query.RangeVar, missingOK bool) (*catalog.Table, error) {
+	t, err := s.relation(rv)
+	if err != nil {
+		if missingOK && pgerr.From(err).Code == pgerr.UndefinedTable {
+			s.notice(pgerr.Notice(`relation "%s" does not exist, skipping`, rv.GetRelname()))
+			return nil, nil
+		}
+		return nil, err
+	}
+	if err := s.mustOwn(t); err != nil {
+		return nil, err
+	}
+	return t, s.lockTableAlone(ctx, t.OID)
+}
+
+func alterPhase(cmd *pg_query.AlterTableCmd) int {
+	switch cmd.Subtype {
+	case pg_query.AlterTableType_AT_DropColumn, pg_query.AlterTableType_AT_DropConstraint, pg_query.AlterTableType_AT_DropNotNull:
+		return 0
+	case pg_query.AlterTableType_AT_AddColumn:
+		return 1
+	case pg_query.AlterTableType_AT_AddConstraint:
+		return 3
+	}
+	return 2
+}
+
+func (x *alteration) action(cmd *pg_query.AlterTableCmd) error {
+	switch cmd.Subtype {
+	case pg_query.AlterTableType_AT_AddColumn:
+		return x.addColumn(cmd.Def.GetColumnDef(), cmd.MissingOk)
+	case pg_query.AlterTableType_AT_DropColumn:
+		return x.dropColumn(cmd.Name, cmd.MissingOk)
+	case pg_query.AlterTableType_AT_ColumnDefault:
+		return x.setDefault(cmd.Name, cmd.Def)
+	case pg_query.AlterTableType_AT_SetNotNull:
+		col, err := x.column(cmd.Name)
+		if err != nil {
+			return err
+		}
+		x.mustNotBeNull(col)
+		return nil
+	case pg_query.AlterTableType_AT_DropNotNull:
+		return x.dropNotNull(cmd.Name)
+	case pg_query.AlterTableType_AT_AddConstraint:
+		return x.addConstraint(cmd.Def.GetConstraint())
+	case pg_query.AlterTableType_AT_DropConstraint:
+		return x.dropConstraint(cmd.Name, cmd.MissingOk)
+	case pg_query.AlterTableType_AT_SetRelOptions:
+		return x.setOptions(cmd.Def.GetList().GetItems())
+	case pg_query.AlterTableType_AT_ResetRelOptions:
+		return x.resetOptions(cmd.Def.GetList().GetItems())
+	case pg_query.AlterTableType_AT_ChangeOwner:
+		return x.setOwner(cmd.Newowner)
+	case pg_query.AlterTableType_AT_AlterColumnType:
+		return pgerr.Unsupported("ALTER COLUMN TYPE")
+	case pg_query.AlterTableType_AT_SetStatistics, pg_query.AlterTableType_AT_SetStorage, pg_query.AlterTableType_AT_SetLogged,
+		pg_query.AlterTableType_AT_ClusterOn, pg_query.AlterTableType_AT_DropCluster:
+		return nil // hints to a storage that works in another way
+	}
+	return pgerr.Unsupported("this action of ALTER TABLE")
+}
+
+// column finds a column of the table.
+func (x *alteration) column(name string) (int, error) {
+	i := x.t.ColumnIndex(name)
+	if i >= 0 {
+		return i, nil
+	}
+	if slices.Contains(systemColumns, name) {
+		return 0, pgerr.New(pgerr.FeatureNotSupported, `cannot alter system column "%s"`, name)
+	}
+	return 0, pgerr.New(pgerr.UndefinedColumn, `column "%s" of relation "%s" does not exist`, name, x.old.Name)
+}
+
+func (x *alteration) mustNotBeNull(col int) {
+	c := &x.t.Columns[col]
+	if !c.NotNull {
+		c.NotNull = true
+		x.notNull[c.ID] = true
+	}
+}
+
+func (x *alteration) addColumn(d *pg_query.ColumnDef, missingOK bool) error {
+	if x.t.ColumnIndex(d.Colname) >= 0 {
+		e := pgerr.New(pgerr.DuplicateColumn, `column "%s" of relation "%s" already exists`, d.Colname, x.old.Name)
+		if missingOK {
+			e.Severity, e.Message = pgerr.SevNotice, e.Message+", skipping"
+			x.s.notice(e)
+			return nil
+		}
+		return e
+	}
+	if len(x.t.Columns) >= maxTableColumns {
+		return pgerr.New(pgerr.TooManyColumns, "tables can have at most %d columns", maxTableColumns)
+	}
+	if err := x.tableBuilder.column(d); err != nil {
+		return err
+	}
+	i := len(x.t.Columns) - 1
+	c := &x.t.Columns[i]
+	x.added[c.ID] = true
+	if c.NotNull {
+		x.notNull[c.ID] = true
+	}
+	if c.Default == "" {
+		return nil
+	}
+	return x.valueOfAdded(i)
+}
+
+// valueOfAdded gives an added column its default in the rows that exist.
+func (x *alteration) valueOfAdded(i int) error {
+	s, c := x.s, &x.t.Columns[i]
+	ctx := s.functionCtx()
+	e, err := s.boundDefault(ctx, s.catalog(), c.Default, c)
+	if err != nil {
+		return err
+	}
+	if volatile(e) {
+		prog, err := eval.Compile(e)
+		if err != nil {
+			return err
+		}
+		x.fill[c.ID] = &defaultValue{prog: prog, env: &eval.Env{Ctx: ctx}}
+		x.rewrite = true
+		return nil
+	}
+	v, err := eval.Constant(&eval.Env{Ctx: ctx}, e)
+	if err == nil && !v.IsNull(0) {
+		x.t.Storage.Columns[i].Missing = v
+	}
+	return err
+}
+
+func (x *alteration) dropColumn(name string, missingOK bool) error {
+	i := x.t.ColumnIndex(name)
+	if i < 0 {
+		if slices.Contains(systemColumns, name) {
+			return pgerr.New(pgerr.FeatureNotSupported, `cannot drop system column "%s"`, name)
+		}
+		if missingOK {
+			x.s.notice(pgerr.Notice(`column "%s" of relation "%s" does not exist, skipping`, name, x.old.Name))
+			return nil
+		}
+		return pgerr.New(pgerr.UndefinedColumn, `column "%s" of relation "%s" does not exist`, name, x.old.Name)
+	}
+	if pk := x.t.PrimaryKey(); pk != nil && slices.Contains(pk.Columns, i) {
+		return pgerr.Unsupported("dropping a column of the primary key").
+			WithHint("Drop the constraint %s first, or copy the rows into another table.", pk.Name)
+	}
+	if x.t.Storage.Layout == table.Columnar && x.t.Storage.Time == i {
+		return pgerr.Unsupported("dropping the time column").WithHint("Copy the rows into another table.")
+	}
+	if len(x.t.Columns) == 1 {
+		return pgerr.Unsupported("a table without columns")
+	}
+	x.t.RemoveColumn(i)
+	return nil
+}
+
+func (x *alteration) setDefault(name string, def *pg_query.Node) error {
+	i, err := x.column(name)
+	if err != nil {
+		return err
+	}
+	c := &x.t.Columns[i]
+	if def == nil {
+		c.Default = ""
+		return nil
+	}
+	text, err := x.s.defaultText(def, c)
+	if err == nil {
+		c.Default = text
+	}
+	return err
+}
+
+func (x *alteration) dropNotNull(name string) error {
+	i, err := x.column(name)
+	if err != nil {
+		return err
+	}
+	if pk := x.t.PrimaryKey(); pk != nil && slices.Contains(pk.Columns, i) {
+		return pgerr.New(pgerr.InvalidTableDefinition, `column "%s" is in a primary key`, name)
+	}
+	x.t.Columns[i].NotNull = false
+	return nil
+}
+
+func (x *alteration) addConstraint(c *pg_query.Constraint) error {
+	if c.Contype == pg_query.ConstrType_CONSTR_PRIMARY {
+		if x.t.PrimaryKey() != nil {
+			return pgerr.New(pgerr.InvalidTableDefinition, `multiple primary keys for table "%s" are not allowed`, x.old.Name)
+		}
+		for _, k := range c.Keys {
+			col, err := x.column(k.GetString_().GetSval())
+			if err != nil {
+				return err
+			}
+			x.mustNotBeNull(col)
+		}
+	}
+	return x.tableConstraint(c)
+}
+
+func (x *alteration) dropConstraint(name string, missingOK bool) error {
+	i := slices.IndexFunc(x.t.Constraints, func(c catalog.Constraint) bool { return c.Name == name && !c.Index })
+	if i < 0 {
+		if missingOK {
+			x.s.notice(pgerr.Notice(`constraint "%s" of relation "%s" does not exist, skipping`, name, x.old.Name))
+			return nil
+		}
+		return pgerr.New(pgerr.UndefinedObject, `constraint "%s" of relation "%s" does not exist`, name, x.old.Name)
+	}
+	if x.t.Constraints[i].Primary {
+		x.rewrite = true
+	}
+	x.t.Constraints = slices.Delete(x.t.Constraints, i, i+1)
+	return nil
+}
+
+func (x *alteration) setOwner(role *pg_query.RoleSpec) error {
+	name := role.GetRolename()
+	switch role.GetRoletype() {
+	case pg_query.RoleSpecType_ROLESPEC_CURRENT_USER, pg_query.RoleSpecType_ROLESPEC_CURRENT_ROLE:
+		name = x.s.currentUser()
+	case pg_query.RoleSpecType_ROLESPEC_SESSION_USER:
+		name = x.s.SessionUser()
+	}
+	r, ok := x.s.catalog().Role(name)
+	if !ok {
+		return pgerr.New(pgerr.UndefinedObject, `role "%s" does not exist`, name)
+	}
+	x.t.Owner = r.OID
+	return nil
+}
+
+// apply takes the keys in, checks or moves the rows, and makes the new table
+// the catalog's.
+func (x *alteration) apply(ctx context.Context) error {
+	for _, k := range x.keys {
+		if err := x.key(k); err != nil {
+			return err
+		}
+		x.rewrite = true
+	}
+	x.t.DeriveKeys()
+	if x.rewrite {
+		return x.move(ctx)
+	}
+	if err := x.checkNotNull(ctx); err != nil {
+		return err
+	}
+	if err := x.s.writeTx().AlterTable(x.t.Storage); err != nil {
+		return err
+	}
+	x.s.tx.local = x.s.tx.local.WithTable(x.t)
+	return nil
+}
+
+// checkNotNull looks for NULLs in the columns that must not have them.
+func (x *alteration) checkNotNull(ctx context.Context) error {
+	for i := range x.t.Columns {
+		c := &x.t.Columns[i]
+		if !x.notNull[c.ID] || x.added[c.ID] && x.t.Storage.Columns[i].Missing != nil {
+			continue
+		}
+		req := table.ScanRequest{}
+		if !x.added[c.ID] {
+			at := slices.IndexFunc(x.old.Columns, func(o catalog.Column) bool { return o.ID == c.ID })
+			req.Columns = []int{at}
+			req.Filters = []table.Filter{{Column: at, Op: table.IsNull}}
+		}
+		err := x.scan(ctx, req, func(b *vector.Batch) error {
+			if x.added[c.ID] && b.Rows() > 0 || len(b.Cols) > 0 && anyNull(b) {
+				return x.s.containsNulls(x.t, i)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func anyNull(b *vector.Batch) bool {
+	v := b.Flat(nil).Cols[0]
+	return v.N > 0 && v.HasNulls()
+}
+
+func (s *Session) containsNulls(t *catalog.Table, col int) error {
+	e := pgerr.New(pgerr.NotNullViolation, `column "%s" of relation "%s" contains null values`, t.Columns[col].Name, t.Name)
+	e.Schema, e.Table, e.Column = s.schemaName(t.Schema), t.Name, t.Columns[col].Name
+	return e
+}
+
+// scan reads the table as it is now, with the transaction's own rows, in any
+// isolation level: the lock keeps others out.
+func (x *alteration) scan(ctx context.Context, req table.ScanRequest, f func(*vector.Batch) error) error {
+	snap := x.s.writeTx().Snapshot()
+	defer snap.Close()
+	sc, err := snap.Scan(x.old.Storage.ID, req)
+	if err != nil {
+		return err
+	}
+	r := sc.NewReader()
+	defer r.Close()
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b, err := r.Next()
+		if b == nil || err != nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+}
