@@ -68,6 +68,8 @@ type morsel struct {
 	blocks []int
 	first  bool // of its segment
 	mem    *block
+	picked bool    // only rows of mem are wanted
+	rows   []int32 // ascending
 }
 
 // prepareFilters keeps the filters that zone maps can judge.
@@ -105,16 +107,25 @@ func (sc *scan) plan(src *source) {
 		sc.skipped.BlocksSkipped += int64(len(g.info.BlockRows) - len(keep))
 		sc.addParts(i, g, src.deleted(i), keep)
 	}
+	var picker *picker
+	if sc.req.Order == table.AnyOrder && len(src.blocks) > 0 {
+		picker = sc.newPicker(src)
+	}
 	for i, b := range src.blocks {
 		if b.alive() == 0 {
 			continue
 		}
-		if !sc.keepMemory(b) {
+		rows, whole := picker.pick(b, i >= src.committed)
+		if !whole && len(rows) == 0 || !sc.keepMemory(b, whole) {
 			sc.skipped.BlocksSkipped += int64(b.n+1023) / 1024
 			continue
 		}
-		sc.rows += int64(b.alive())
-		sc.morsels = append(sc.morsels, morsel{at: len(src.segs) + i, mem: b})
+		if whole {
+			sc.rows += int64(b.alive())
+		} else {
+			sc.rows += int64(len(rows))
+		}
+		sc.morsels = append(sc.morsels, morsel{at: len(src.segs) + i, mem: b, picked: !whole, rows: rows})
 	}
 }
 
@@ -245,8 +256,9 @@ func overlapsTime(ranges []table.Range, lo, hi int64) bool {
 	return false
 }
 
-// keepMemory reports whether a block in memory may hold wanted rows.
-func (sc *scan) keepMemory(b *block) bool {
+// keepMemory reports whether a block in memory may hold wanted rows, by its
+// times and, if not judged yet, its keys.
+func (sc *scan) keepMemory(b *block, byKeys bool) bool {
 	if !b.nullTime && sc.expires(table.Range{Lo: b.lo, Hi: b.hi}) > 1 {
 		return false
 	}
@@ -256,7 +268,7 @@ func (sc *scan) keepMemory(b *block) bool {
 	if sc.req.Time != nil && sc.schema.Time >= 0 && !overlapsTime(sc.req.Time, b.lo, b.hi) {
 		return false
 	}
-	if sc.req.Spans == nil || len(sc.schema.Key) == 0 {
+	if !byKeys || sc.req.Spans == nil || len(sc.schema.Key) == 0 {
 		return true
 	}
 	if len(sc.req.Spans) == 0 {
@@ -273,7 +285,7 @@ func (sc *scan) keepMemory(b *block) bool {
 }
 
 // NewReader returns another worker.
-func (sc *scan) NewReader() table.Reader { return newReader(sc) }
+func (sc *scan) NewReader() table.Reader { return &handle{r: newReader(sc)} }
 
 // Morsels returns the number of pieces of work.
 func (sc *scan) Morsels() int { return len(sc.morsels) }

@@ -1,30 +1,42 @@
 package colstore
 
 import (
+	"sync"
+
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
 
 // reader is one worker of an unordered scan.
 type reader struct {
-	sc     *scan
-	seg    segReader
-	cur    *morsel
-	left   []int // blocks of the segment morsel still to return
-	from   int   // next row of the memory morsel
-	batch  vector.Batch
-	cols   []vector.Vector // decoded rows
-	views  []vector.Vector // slices of a block in memory, which decoding must not write to
-	ids    vector.Vector   // row ids
-	mask   mask
-	stats  table.ScanStats
-	group  []int
-	closed bool
+	sc    *scan
+	seg   segReader
+	cur   *morsel
+	left  []int // blocks of the segment morsel still to return
+	from  int   // next row of the memory morsel
+	batch vector.Batch
+	cols  []vector.Vector // decoded rows
+	views []vector.Vector // slices of a block in memory, which decoding must not write to
+	ids   vector.Vector   // row ids
+	mask  mask
+	stats table.ScanStats
+	group []int
 }
 
+// readers keeps closed readers for their buffers: a short scan would spend most
+// of its time in getting new ones.
+var readers = sync.Pool{New: func() any { return &reader{} }}
+
 func newReader(sc *scan) *reader {
-	r := &reader{sc: sc, cols: make([]vector.Vector, len(sc.req.Columns)), views: make([]vector.Vector, len(sc.req.Columns))}
-	r.batch.Cols = make([]*vector.Vector, len(sc.req.Columns))
+	r := readers.Get().(*reader)
+	n := len(sc.req.Columns)
+	r.sc, r.cur, r.left, r.stats = sc, nil, nil, table.ScanStats{}
+	if cap(r.cols) < n {
+		r.cols = append(r.cols[:cap(r.cols)], make([]vector.Vector, n-cap(r.cols))...)
+	}
+	r.cols = r.cols[:n]
+	r.views = append(r.views[:0], make([]vector.Vector, n)...)
+	r.batch.Cols = append(r.batch.Cols[:0], make([]*vector.Vector, n)...)
 	if sc.req.RowIDs {
 		r.batch.Cols = append(r.batch.Cols, &r.ids)
 	}
@@ -33,7 +45,7 @@ func newReader(sc *scan) *reader {
 
 // Next returns the next batch, nil at the end.
 func (r *reader) Next() (*vector.Batch, error) {
-	for !r.closed {
+	for {
 		if r.cur == nil && !r.take() {
 			return nil, nil
 		}
@@ -52,7 +64,6 @@ func (r *reader) Next() (*vector.Batch, error) {
 			return b, err
 		}
 	}
-	return nil, nil
 }
 
 // take claims the next morsel.
@@ -82,6 +93,9 @@ func (r *reader) take() bool {
 // nextMemory shows the next rows of a block in memory.
 func (r *reader) nextMemory() *vector.Batch {
 	b := r.cur.mem
+	if r.cur.picked {
+		return r.nextPicked()
+	}
 	if r.from >= b.n {
 		r.cur = nil
 		return nil
@@ -109,6 +123,31 @@ func (r *reader) nextMemory() *vector.Batch {
 	}
 	r.stats.Rows += int64(r.batch.Rows())
 	r.from = to
+	return &r.batch
+}
+
+// nextPicked shows the rows of a block in memory that keys picked.
+func (r *reader) nextPicked() *vector.Batch {
+	b, rows := r.cur.mem, r.cur.rows
+	n := min(len(rows), vector.BatchSize)
+	if n == 0 {
+		r.cur = nil
+		return nil
+	}
+	r.cur.rows = rows[n:]
+	rows = rows[:n]
+	for i, c := range r.sc.req.Columns {
+		b.cols[c].GatherInto(&r.cols[i], rows)
+		r.batch.Cols[i] = &r.cols[i]
+	}
+	r.batch.N, r.batch.Sel = n, nil
+	if r.sc.req.RowIDs {
+		r.ids.Reset(vector.Int64)
+		for _, row := range rows {
+			r.ids.AppendInt64(rowID(r.cur.at, int(row)))
+		}
+	}
+	r.stats.Rows += int64(n)
 	return &r.batch
 }
 
@@ -204,11 +243,19 @@ func (sc *scan) requests(col int) bool {
 	return false
 }
 
-// Stats returns the counts so far.
-func (r *reader) Stats() table.ScanStats { return r.stats }
-
-// Close releases what the reader holds.
-func (r *reader) Close() {
-	r.closed = true
+// close gives the reader and its buffers back to the pool.
+func (r *reader) close() {
 	r.seg.close()
+	r.sc, r.cur, r.left = nil, nil, nil
+	for i := range r.cols {
+		r.cols[i].Dict = nil
+		if cap(r.cols[i].Data) > maxPooled {
+			r.cols[i] = vector.Vector{}
+		}
+	}
+	clear(r.views)
+	readers.Put(r)
 }
+
+// maxPooled bounds the text buffer that a pooled reader keeps.
+const maxPooled = 1 << 20

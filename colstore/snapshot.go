@@ -136,6 +136,7 @@ func (s *Snapshot) rowReader() *pebble.Snapshot {
 // source is everything that a snapshot sees of one table.
 type source struct {
 	schema    *table.Schema
+	version   *version // committed; nil: none
 	segs      []*seg
 	dels      []*deletes // by segment; nil: none
 	blocks    []*block   // committed ones, then the transaction's
@@ -157,6 +158,7 @@ func (s *Snapshot) source(id table.ID) (*source, error) {
 	}
 	src := &source{over: o, expired: math.MinInt64}
 	if v := s.st.find(id); v != nil {
+		src.version = v
 		src.schema, src.segs, src.dels, src.blocks = v.schema, v.segs.segs, v.dels, v.blocks
 		src.rows, src.bytes, src.stored = v.rows, v.bytes, true
 	}

@@ -1,0 +1,88 @@
+package colstore
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/rowkey"
+)
+
+// metrics is a table like TSBS's cpu: host, time and ten readings.
+func metrics(id uint64) table.Schema {
+	s := table.Schema{ID: table.ID(id), Layout: table.Columnar, Time: 1, Unique: true}
+	s.Columns = []table.Column{{ID: 1, Kind: vector.Bytes, Codec: rowkey.CodecBytes}, {ID: 2, Kind: vector.Int64, Codec: rowkey.CodecInt}}
+	for i := 0; i < 10; i++ {
+		s.Columns = append(s.Columns, table.Column{ID: table.ColumnID(3 + i), Kind: vector.Int64, Codec: rowkey.CodecInt})
+	}
+	s.Key = []rowkey.Part{{Column: 0, Codec: rowkey.CodecBytes}, {Column: 1, Codec: rowkey.CodecInt}}
+	return s
+}
+
+func metricsBatch(hosts, from, to int) *vector.Batch {
+	s := metrics(1)
+	b := &vector.Batch{}
+	for _, c := range s.Columns {
+		b.Cols = append(b.Cols, vector.New(c.Kind, 0))
+	}
+	for i := from; i < to; i++ {
+		b.Cols[0].AppendString(fmt.Sprintf("host_%d", i%hosts))
+		b.Cols[1].AppendInt64(int64(i/hosts) * 10_000_000)
+		for k := 2; k < len(b.Cols); k++ {
+			b.Cols[k].AppendInt64(int64((i*k*7919)>>4) % 100)
+		}
+		b.N++
+	}
+	return b
+}
+
+func loadMetrics(t testing.TB, s *Store, rows int) {
+	create(t, s, metrics(100))
+	for from := 0; from < rows; from += 8192 {
+		insert(t, s, 100, metricsBatch(100, from, min(rows, from+8192)))
+	}
+}
+
+// pointSpan is the span of the key of row i.
+func pointSpan(i int) []rowkey.Span {
+	b := metricsBatch(100, i, i+1)
+	key := appendRowKey(nil, metrics(100).Key, b.Cols, 0)
+	return []rowkey.Span{{Start: key, End: rowkey.Successor(key)}}
+}
+
+// BenchmarkPoint reads single rows by key, from segments and from memory.
+func BenchmarkPoint(b *testing.B) {
+	for _, flush := range []bool{true, false} {
+		b.Run(fmt.Sprintf("flushed=%v", flush), func(b *testing.B) {
+			s := mustOpen(b, vfs.NewMem(), Options{Memory: 1 << 30})
+			defer mustClose(b, s)
+			loadMetrics(b, s, 200_000)
+			if flush {
+				check(b, s.Flush())
+			}
+			spans := make([][]rowkey.Span, 1000)
+			for i := range spans {
+				spans[i] = pointSpan(i * 7919 % 200_000)
+			}
+			b.ResetTimer()
+			for i := 0; i < b.N; i++ {
+				sn := s.Snapshot()
+				sc, err := sn.Scan(100, table.ScanRequest{Columns: []int{0, 1, 2, 3}, Spans: spans[i%len(spans)], RowIDs: true})
+				check(b, err)
+				r := sc.NewReader()
+				for {
+					x, err := r.Next()
+					check(b, err)
+					if x == nil {
+						break
+					}
+				}
+				r.Close()
+				sn.Close()
+			}
+		})
+	}
+}
