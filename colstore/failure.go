@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -121,6 +122,29 @@ func (s *Store) damaged(what string, err error) error {
 		c.File = s.fs.PathBase(info.Path)
 	}
 	return c
+}
+
+// quarantine remembers chunks that were found damaged: reading them again would
+// cost seconds, which Pebble spends on looking for the flipped bit.
+type quarantine struct {
+	n atomic.Int64
+	m sync.Map // key of a chunk → *table.CorruptionError
+}
+
+func (q *quarantine) add(key []byte, c *table.CorruptionError) {
+	if _, known := q.m.LoadOrStore(string(key), c); !known {
+		q.n.Add(1)
+	}
+}
+
+func (q *quarantine) find(key []byte) error {
+	if q.n.Load() == 0 {
+		return nil
+	}
+	if c, ok := q.m.Load(string(key)); ok {
+		return c.(*table.CorruptionError)
+	}
+	return nil
 }
 
 // rootText is the innermost message: Pebble's outer ones repeat the path.

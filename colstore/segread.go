@@ -28,6 +28,7 @@ func (s *Store) chunkError(g *seg, column, part uint32, err error) error {
 		s.locate(c, keys.AppendData(nil, g.id, column, part))
 	}
 	c.What, c.Table, c.Column = chunkName(g, column, part), tableID(g.id), table.ColumnID(column)
+	s.quarantine.add(keys.AppendData(nil, g.id, column, part), c)
 	return c
 }
 
@@ -100,6 +101,9 @@ func (r *segReader) open(col, part int) (*heldChunk, error) {
 	h.part = -1
 	id := uint32(r.schema.Columns[col].ID)
 	r.key = keys.AppendData(r.key[:0], r.g.id, id, uint32(part))
+	if err := r.s.quarantine.find(r.key); err != nil {
+		return nil, err
+	}
 	value, closer, err := r.s.db.Get(r.key)
 	if err != nil {
 		return nil, r.s.chunkError(r.g, id, uint32(part), err)

@@ -88,6 +88,7 @@ type Store struct {
 	segRows    int
 	minFree    uint64
 	failed     failure
+	quarantine quarantine
 	clock      func() time.Time
 	moved      relocations // guarded by commitMu
 
