@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 
 	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
@@ -22,15 +24,55 @@ const maxCompress = 1 << 28
 // not be one block.
 const MaxBlockBytes = 1 << 30
 
-func (e *Encoder) appendCodes(dst []byte, codes []int32) []byte {
-	e.u64 = e.u64[:0]
-	var all uint64
-	for _, c := range codes {
-		e.u64 = append(e.u64, uint64(c))
-		all |= uint64(c)
+// maxZstdRatio is what a frame of nothing but repeated bytes reaches: a block
+// of 128 KiB takes four bytes.
+const maxZstdRatio = 1 << 15
+
+// zstdEncoder and zstdDecoder are shared: each holds megabytes of tables, and
+// both serve concurrent calls.
+var (
+	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(2),
+			zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return nil // the options above are valid
+		}
+		return e
+	})
+	zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(MaxBlockBytes), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil // the options above are valid
+		}
+		return d
+	})
+)
+
+// appendCodes writes dictionary codes: sorted columns have few runs of them or
+// one.
+func (e *Encoder) appendCodes(dst []byte, codes []int32) ([]byte, Encoding) {
+	e.i64 = extend(e.i64[:0], len(codes))
+	for i, c := range codes {
+		e.i64[i] = int64(c)
 	}
-	w := kernels.Width(all)
-	return kernels.Pack(append(dst, byte(w)), e.u64, w)
+	at := len(dst)
+	out, enc := e.appendI64(append(dst, 0), e.i64)
+	if enc != FOR {
+		out[at] = byte(enc)
+		return out, Codes
+	}
+	dst = out[:at]
+	_, hi := kernels.MinMax(e.i64)
+	w := kernels.Width(uint64(hi))
+	if kernels.PackedLen(len(codes), w)+1 > len(out)-at {
+		out[at] = byte(FOR)
+		return out, Codes
+	}
+	e.u64 = extend(e.u64[:0], len(codes))
+	for i, c := range codes {
+		e.u64[i] = uint64(c)
+	}
+	return kernels.Pack(append(dst, byte(w)), e.u64, w), Dict
 }
 
 func (e *Encoder) appendText(dst []byte, v *vector.Vector, from, to int) ([]byte, Encoding) {
@@ -52,6 +94,14 @@ func (e *Encoder) appendText(dst []byte, v *vector.Vector, from, to int) ([]byte
 		return e.appendPlain(dst, v, from, to), Plain
 	}
 	e.tmp = e.appendPlain(e.tmp[:0], v, from, to)
+	if e.Effort != Quick {
+		e.tmp2 = binary.LittleEndian.AppendUint32(e.tmp2[:0], uint32(len(e.tmp)))
+		e.tmp2 = zstdEncoder().EncodeAll(e.tmp, e.tmp2)
+		if len(e.tmp2) > len(e.tmp)*7/8 {
+			return append(dst, e.tmp...), Plain
+		}
+		return append(dst, e.tmp2...), Zstd
+	}
 	if need := s2.MaxEncodedLen(len(e.tmp)); cap(e.tmp2) < need {
 		e.tmp2 = make([]byte, need)
 	}
@@ -84,6 +134,8 @@ func (d *Decoder) decodeBytes(dst *vector.Vector, enc Encoding, src []byte, rows
 	switch enc {
 	case Dict:
 		return decodeCodes(dst, src, rows, dictLen)
+	case Codes:
+		return d.decodeCodeInts(dst, src, rows, dictLen)
 	case Const:
 		if len(src) > math.MaxInt32/rows-len(dst.Data)/rows-1 {
 			return malformed("constant too long")
@@ -97,6 +149,8 @@ func (d *Decoder) decodeBytes(dst *vector.Vector, enc Encoding, src []byte, rows
 		return d.decodePlain(dst, src, rows)
 	case S2:
 		return d.decodeS2(dst, src, rows)
+	case Zstd:
+		return d.decodeZstd(dst, src, rows)
 	}
 	return malformed("text encoding " + enc.String())
 }
@@ -114,13 +168,30 @@ func decodeCodes(dst *vector.Vector, src []byte, rows, dictLen int) error {
 	out := dst.I32[base:]
 	kernels.Unpack(out, withSlack(src[1:]), w, 0)
 	if int64(1)<<w > int64(dictLen) {
-		for _, c := range out {
-			if int(c) >= dictLen {
-				return malformed("dictionary code")
-			}
+		return checkCodes(out, dictLen)
+	}
+	return nil
+}
+
+func checkCodes(codes []int32, dictLen int) error {
+	for _, c := range codes {
+		if uint32(c) >= uint32(dictLen) {
+			return malformed("dictionary code")
 		}
 	}
 	return nil
+}
+
+func (d *Decoder) decodeCodeInts(dst *vector.Vector, src []byte, rows, dictLen int) error {
+	if len(src) < 1 {
+		return malformed("dictionary codes")
+	}
+	base := dst.N
+	dst.I32 = extend(dst.I32[:base], rows)
+	if err := decodeInts(d, dst.I32[base:], Encoding(src[0]), src[1:]); err != nil {
+		return err
+	}
+	return checkCodes(dst.I32[base:], dictLen)
 }
 
 func (d *Decoder) decodePlain(dst *vector.Vector, src []byte, rows int) error {
@@ -170,6 +241,31 @@ func (d *Decoder) decodeS2(dst *vector.Vector, src []byte, rows int) error {
 	out, err := s2.Decode(d.tmp[:size:size], src[4:])
 	if err != nil || len(out) != size {
 		return malformed("s2")
+	}
+	return d.decodePlain(dst, d.tmp[:size], rows)
+}
+
+func (d *Decoder) decodeZstd(dst *vector.Vector, src []byte, rows int) error {
+	if len(src) < 4 {
+		return malformed("zstd")
+	}
+	size := int(binary.LittleEndian.Uint32(src))
+	// A frame that holds less than it claims must not make the buffer large:
+	// the claim is checked against the frame's own header.
+	var h zstd.Header
+	if err := h.Decode(src[4:]); err != nil || !h.HasFCS || h.FrameContentSize != uint64(size) || size > MaxBlockBytes ||
+		size > maxZstdRatio*len(src) {
+		return malformed("zstd size")
+	}
+	if cap(d.tmp) < size+Slack {
+		d.tmp = make([]byte, size+Slack)
+	}
+	out, err := zstdDecoder().DecodeAll(src[4:], d.tmp[:0:size])
+	if err != nil || len(out) != size {
+		return malformed("zstd")
+	}
+	if size > 0 && &out[0] != &d.tmp[:1][0] {
+		return malformed("zstd buffer")
 	}
 	return d.decodePlain(dst, d.tmp[:size], rows)
 }

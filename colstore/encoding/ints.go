@@ -2,19 +2,28 @@ package encoding
 
 import (
 	"encoding/binary"
-	"math"
+	"math/bits"
 
 	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
 )
 
-// appendInts picks constant, frame of reference or delta, whichever is
-// narrower; delta only if it saves at least two bits, because it decodes
-// slower.
+// deltaGain is the number of bits per value that a form without random access
+// must save against one with it, because it decodes slower and aggregates
+// only after decoding.
+const deltaGain = 2
+
+// minScaled is the number of values below which a common divisor saves less
+// than it takes.
+const minScaled = 64
+
+// minPatchGain is the number of bytes that patches must save.
+const minPatchGain = 16
+
 func appendInts[T kernels.Int](e *Encoder, dst []byte, vals []T, v *vector.Vector, from, nulls int) ([]byte, Encoding) {
-	e.i64 = e.i64[:0]
-	for _, x := range vals {
-		e.i64 = append(e.i64, int64(x))
+	e.i64 = extend(e.i64[:0], len(vals))
+	for i, x := range vals {
+		e.i64[i] = int64(x)
 	}
 	if nulls > 0 {
 		fillNulls(e.i64, v, from)
@@ -39,99 +48,352 @@ func fillNulls[T any](vals []T, v *vector.Vector, from int) {
 	}
 }
 
+// profile is what one pass over a block of integers finds.
+type profile struct {
+	lo, hi     int64
+	dlo, dhi   int64 // bounds of the differences
+	overflows  bool  // some difference does not fit
+	runs       int
+	width      uint // of values above lo
+	deltaWidth uint // of differences above dlo
+}
+
+func profileOf(vals []int64) profile {
+	last := vals[0]
+	p := profile{lo: last, hi: last, runs: 1}
+	if len(vals) > 1 {
+		p.dlo = vals[1] - last
+		p.dhi = p.dlo
+	}
+	var over int64
+	for _, x := range vals[1:] {
+		d := x - last
+		over |= (x ^ last) & (x ^ d)
+		p.lo, p.hi = min(p.lo, x), max(p.hi, x)
+		p.dlo, p.dhi = min(p.dlo, d), max(p.dhi, d)
+		if d != 0 {
+			p.runs++
+		}
+		last = x
+	}
+	p.overflows = over < 0
+	p.width = kernels.Width(uint64(p.hi) - uint64(p.lo))
+	p.deltaWidth = kernels.Width(uint64(p.dhi) - uint64(p.dlo))
+	return p
+}
+
+// appendI64 encodes one value or more by the integer ladder.
 func (e *Encoder) appendI64(dst []byte, vals []int64) ([]byte, Encoding) {
-	lo, hi := kernels.MinMax(vals)
-	if lo == hi {
-		return binary.LittleEndian.AppendUint64(dst, uint64(lo)), Const
+	p := profileOf(vals)
+	switch {
+	case p.lo == p.hi:
+		return binary.LittleEndian.AppendUint64(dst, uint64(p.lo)), Const
+	case p.dlo == p.dhi && !p.overflows:
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(vals[0]))
+		return binary.LittleEndian.AppendUint64(dst, uint64(p.dlo)), Step
 	}
-	width := kernels.Width(uint64(hi) - uint64(lo))
-	if dlo, dwidth, ok := deltaWidth(vals); ok && dwidth+2 <= width {
-		return e.appendDelta(dst, vals, dlo, dwidth), Delta
+	n := len(vals)
+	if e.Effort != Quick && p.width > 4 && n >= minScaled {
+		if g := divisor(vals, &p); g > 1 {
+			return e.appendScaled(dst, vals, &p, g), Scaled
+		}
 	}
-	return e.appendFOR(dst, vals, lo, width), FOR
+	plan, size := e.choose(vals, &p)
+	if p.runs <= n/4 {
+		if out := e.appendRuns(e.trial[:0], vals, p.runs); len(out) <= size {
+			e.trial = out
+			return append(dst, out...), Runs
+		} else {
+			e.trial = out
+		}
+	}
+	switch plan.enc {
+	case Linear:
+		return e.appendLinear(dst, vals, plan), Linear
+	case PatchedFOR:
+		dst = binary.AppendVarint(dst, plan.base)
+		return e.appendPatched(dst, vals, plan), PatchedFOR
+	case Delta:
+		return e.appendDelta(dst, vals, p.dlo, p.deltaWidth), Delta
+	case PatchedDelta:
+		dst = binary.AppendVarint(binary.AppendVarint(dst, vals[0]), plan.base)
+		return e.appendPatched(dst, e.diff, plan), PatchedDelta
+	}
+	return e.appendFOR(dst, vals, p.lo, p.width), FOR
+}
+
+// plan is a form with its parameters.
+type plan struct {
+	enc         Encoding
+	base, slope int64
+	width       uint
+}
+
+// choose compares the sizes of the forms; those that need differences in
+// sequence must beat the others by deltaGain bits a value. It leaves the
+// differences in e.diff where it names PatchedDelta.
+func (e *Encoder) choose(vals []int64, p *profile) (plan, int) {
+	n := len(vals)
+	best, size := plan{enc: FOR}, 9+kernels.PackedLen(n, p.width)
+	if e.Effort != Quick {
+		if l, ok := linear(vals, p); ok {
+			if s := 25 + kernels.PackedLen(n, l.width); s < size {
+				best, size = l, s
+			}
+		}
+		if w, s, ok := window(vals, p.width); ok && s+minPatchGain <= size {
+			best, size = plan{enc: PatchedFOR, base: w.base, width: w.width}, s
+		}
+	}
+	seq, seqSize := plan{enc: Delta}, 17+kernels.PackedLen(n-1, p.deltaWidth)
+	if p.overflows {
+		seqSize = size * 2
+	}
+	gain := deltaGain * n / 8
+	if e.Effort == Cold {
+		gain = 0
+	}
+	if e.Effort != Quick && !p.overflows && p.deltaWidth > 0 {
+		e.diff = extend(e.diff[:0], n-1)
+		for i := range e.diff {
+			e.diff[i] = vals[i+1] - vals[i]
+		}
+		if w, s, ok := window(e.diff, p.deltaWidth); ok && s+minPatchGain <= seqSize {
+			seq, seqSize = plan{enc: PatchedDelta, base: w.base, width: w.width}, s
+		}
+	}
+	if seqSize+gain <= size {
+		return seq, seqSize
+	}
+	return best, size
 }
 
 func (e *Encoder) appendFOR(dst []byte, vals []int64, base int64, width uint) []byte {
 	dst = append(binary.LittleEndian.AppendUint64(dst, uint64(base)), byte(width))
-	e.u64 = e.u64[:0]
-	for _, x := range vals {
-		e.u64 = append(e.u64, uint64(x)-uint64(base))
+	e.u64 = extend(e.u64[:0], len(vals))
+	for i, x := range vals {
+		e.u64[i] = uint64(x) - uint64(base)
 	}
 	return kernels.Pack(dst, e.u64, width)
-}
-
-// deltaWidth returns the smallest difference and the width of the others above
-// it; ok is false where differences overflow.
-func deltaWidth(vals []int64) (base int64, width uint, ok bool) {
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	for i := 1; i < len(vals); i++ {
-		d := vals[i] - vals[i-1]
-		if (vals[i] >= vals[i-1]) != (d >= 0) {
-			return 0, 0, false
-		}
-		lo, hi = min(lo, d), max(hi, d)
-	}
-	return lo, kernels.Width(uint64(hi) - uint64(lo)), true
 }
 
 func (e *Encoder) appendDelta(dst []byte, vals []int64, base int64, width uint) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(vals[0]))
 	dst = append(binary.LittleEndian.AppendUint64(dst, uint64(base)), byte(width))
-	e.u64 = e.u64[:0]
-	for i := 1; i < len(vals); i++ {
-		e.u64 = append(e.u64, uint64(vals[i]-vals[i-1])-uint64(base))
+	e.u64 = extend(e.u64[:0], len(vals)-1)
+	for i := range e.u64 {
+		e.u64[i] = uint64(vals[i+1]) - uint64(vals[i]) - uint64(base)
 	}
 	return kernels.Pack(dst, e.u64, width)
 }
 
-func intsInto[T kernels.Int](d *Decoder, s *[]T, dst *vector.Vector, enc Encoding, src []byte, rows int) error {
-	base := dst.N
-	*s = extend((*s)[:base], rows)
-	return decodeInts((*s)[base:], enc, src)
-}
-
-// packed checks that src holds n values of width w and nothing else.
-func packed(src []byte, n int, w uint) error {
-	if w > 64 || len(src) != kernels.PackedLen(n, w) {
-		return malformed("packed length")
+// divisor returns the largest number that divides all distances from the
+// smallest value, as of times in whole seconds.
+func divisor(vals []int64, p *profile) uint64 {
+	g := uint64(p.hi) - uint64(p.lo)
+	for _, x := range vals {
+		d := uint64(x) - uint64(p.lo)
+		for d%g != 0 {
+			if g, d = d%g, g; g == 1 {
+				return 1
+			}
+		}
 	}
-	return nil
+	return g
 }
 
-func decodeInts[T kernels.Int](dst []T, enc Encoding, src []byte) error {
-	switch enc {
-	case Const:
-		if len(src) != 8 {
-			return malformed("constant")
-		}
-		kernels.Unpack(dst, nil, 0, int64(binary.LittleEndian.Uint64(src)))
-		return nil
-	case FOR:
-		if len(src) < 9 {
-			return malformed("frame of reference")
-		}
-		base, w := int64(binary.LittleEndian.Uint64(src)), uint(src[8])
-		if err := packed(src[9:], len(dst), w); err != nil {
-			return err
-		}
-		kernels.Unpack(dst, withSlack(src[9:]), w, base)
-		return nil
-	case Delta:
-		if len(src) < 17 || len(dst) == 0 {
-			return malformed("delta")
-		}
-		first, base := int64(binary.LittleEndian.Uint64(src)), int64(binary.LittleEndian.Uint64(src[8:]))
-		w := uint(src[16])
-		if err := packed(src[17:], len(dst)-1, w); err != nil {
-			return err
-		}
-		dst[0] = 0
-		kernels.Unpack(dst[1:], withSlack(src[17:]), w, base)
-		kernels.PrefixSum(dst, T(first))
-		return nil
+// appendScaled encodes (value - smallest) / g, whose divisor is 1 then.
+func (e *Encoder) appendScaled(dst []byte, vals []int64, p *profile, g uint64) []byte {
+	for i, x := range vals {
+		vals[i] = int64((uint64(x) - uint64(p.lo)) / g)
 	}
-	return malformed("integer encoding " + enc.String())
+	dst = binary.AppendUvarint(binary.AppendVarint(dst, p.lo), g)
+	at := len(dst)
+	out, enc := e.appendI64(append(dst, 0), vals)
+	out[at] = byte(enc)
+	return out
 }
 
-// withSlack re-slices src over the readable bytes that follow it.
-func withSlack(src []byte) []byte { return src[: len(src)+kernels.Slack : cap(src)] }
+// slopeBits is the number of fraction bits of a slope.
+const slopeBits = 16
+
+// maxRise bounds what a line climbs: times i and its fraction bits it must fit.
+const maxRise = 1 << 44
+
+// linear fits a line through the means of both halves. It is worth a pass only
+// where these lie far apart.
+func linear(vals []int64, p *profile) (plan, bool) {
+	h := len(vals) / 2
+	if h < 8 || uint64(p.hi)-uint64(p.lo) > maxRise {
+		return plan{}, false
+	}
+	first := vals[0]
+	var rise int64
+	for i, x := range vals[:h] {
+		rise += vals[len(vals)-h+i] - x
+	}
+	distance := len(vals) - h
+	if 2*max(rise, -rise)/int64(h) < (p.hi-p.lo)/2 {
+		return plan{}, false
+	}
+	slope := int64(float64(rise) / float64(h*distance) * (1 << slopeBits))
+	lo, hi := int64(0), int64(0)
+	line := int64(0)
+	for _, x := range vals {
+		r := x - first - line>>slopeBits
+		lo, hi = min(lo, r), max(hi, r)
+		line += slope
+	}
+	return plan{enc: Linear, base: lo, slope: slope, width: kernels.Width(uint64(hi - lo))}, true
+}
+
+func (e *Encoder) appendLinear(dst []byte, vals []int64, p plan) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(vals[0]))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.slope))
+	dst = append(binary.LittleEndian.AppendUint64(dst, uint64(p.base)), byte(p.width))
+	e.u64 = extend(e.u64[:0], len(vals))
+	line := int64(0)
+	for i, x := range vals {
+		e.u64[i] = uint64(x - vals[0] - line>>slopeBits - p.base)
+		line += p.slope
+	}
+	return kernels.Pack(dst, e.u64, p.width)
+}
+
+// appendRuns encodes vals as lengths and values of runs.
+func (e *Encoder) appendRuns(dst []byte, vals []int64, runs int) []byte {
+	e.runs, e.lens = e.runs[:0], e.lens[:0]
+	start := 0
+	var longest uint64
+	for i := 1; i <= len(vals); i++ {
+		if i == len(vals) || vals[i] != vals[start] {
+			l := uint64(i - start - 1)
+			e.runs, e.lens, longest = append(e.runs, vals[start]), append(e.lens, l), longest|l
+			start = i
+		}
+	}
+	w := kernels.Width(longest)
+	dst = append(binary.LittleEndian.AppendUint16(dst, uint16(runs)), byte(w))
+	dst = kernels.Pack(dst, e.lens, w)
+	at := len(dst)
+	dst = append(dst, 0)
+	p := profileOf(e.runs)
+	var enc Encoding
+	switch {
+	case p.lo == p.hi:
+		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.lo)), Const
+	case p.dlo == p.dhi && !p.overflows:
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.runs[0]))
+		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.dlo)), Step
+	case !p.overflows && p.deltaWidth+deltaGain <= p.width:
+		dst, enc = e.appendDelta(dst, e.runs, p.dlo, p.deltaWidth), Delta
+	default:
+		dst, enc = e.appendFOR(dst, e.runs, p.lo, p.width), FOR
+	}
+	dst[at] = byte(enc)
+	return dst
+}
+
+// fitted is the place of a window that most values of a block fall into.
+type fitted struct {
+	base  int64
+	width uint
+}
+
+// The histogram that finds a window: bins are a power of two wide, so that a
+// sample's middle spans less than binSpan of them.
+const (
+	bins    = 256
+	binSpan = 32
+)
+
+// window looks for a base and a width below full under which the packed
+// values and the patches of all others take least, and returns that size with
+// a header.
+func window(vals []int64, full uint) (fitted, int, bool) {
+	if len(vals) < 32 || full < 2 {
+		return fitted{}, 0, false
+	}
+	med, shift := middle(vals)
+	var hist [bins]uint16
+	for _, x := range vals {
+		d := x - med
+		b := d>>shift + bins/2
+		if uint64(b) < bins && (x >= med) == (d >= 0) {
+			hist[b]++
+		}
+	}
+	patch := 2 + int(full+6)/7
+	n := len(vals)
+	best, size := fitted{}, 1<<30
+	for k := uint(0); k <= 7 && k+shift < full; k++ {
+		in, most, at := 0, 0, 0
+		span := 1 << k
+		for i := 0; i < bins; i++ {
+			in += int(hist[i])
+			if i >= span {
+				in -= int(hist[i-span])
+			}
+			if in > most {
+				most, at = in, i-span+1
+			}
+		}
+		s := 12 + kernels.PackedLen(n, k+shift) + (n-most)*patch
+		if most > 0 && s < size {
+			best, size = fitted{med + int64(at-bins/2)<<shift, k + shift}, s
+		}
+		if most == n {
+			break
+		}
+	}
+	return best, size, size < 1<<30
+}
+
+// middle returns the median of a sample and the width of bins.
+func middle(vals []int64) (med int64, shift uint) {
+	var s [32]int64
+	for i := range s {
+		x := vals[i*len(vals)/len(s)]
+		j := i
+		for ; j > 0 && s[j-1] > x; j-- {
+			s[j] = s[j-1]
+		}
+		s[j] = x
+	}
+	span := uint64(s[28]) - uint64(s[3])
+	if l := bits.Len64(span / binSpan); l > 0 {
+		shift = uint(l)
+	}
+	return s[16], shift
+}
+
+// appendPatched appends width, patches and packed values.
+func (e *Encoder) appendPatched(dst []byte, vals []int64, p plan) []byte {
+	e.u64 = extend(e.u64[:0], len(vals))
+	e.pos, e.patch = e.pos[:0], e.patch[:0]
+	limit := uint64(1) << p.width
+	slot, known := uint64(0), false
+	for i, x := range vals {
+		u := uint64(x) - uint64(p.base)
+		if u < limit {
+			if !known {
+				known = true
+				for j := range e.u64[:i] {
+					e.u64[j] = u
+				}
+			}
+			slot = u
+		} else {
+			e.pos, e.patch = append(e.pos, uint16(i)), append(e.patch, int64(u))
+		}
+		e.u64[i] = slot
+	}
+	dst = binary.AppendUvarint(append(dst, byte(p.width)), uint64(len(e.pos)))
+	next := 0
+	for i, at := range e.pos {
+		dst = binary.AppendUvarint(dst, uint64(int(at)-next))
+		dst = binary.AppendVarint(dst, e.patch[i])
+		next = int(at) + 1
+	}
+	return kernels.Pack(dst, e.u64, p.width)
+}

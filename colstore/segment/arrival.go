@@ -20,12 +20,14 @@ type ArrivalWriter struct {
 // Append encodes the first rows rows of flat columns.
 func (w *ArrivalWriter) Append(dst []byte, ids []uint32, cols []*vector.Vector, rows int) []byte {
 	start := len(dst)
+	w.chunk.SetEffort(encoding.Quick)
 	dst = open(dst, magicArrival)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(rows))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(cols)))
 	at := len(dst)
 	dst = append(dst, make([]byte, 8*len(cols))...)
 	w.blocks = SplitBlocks(w.blocks[:0], 0, rows)
+	w.chunk.SetEffort(encoding.Quick) // a commit waits for it, a flush rewrites it soon
 	for i, v := range cols {
 		for (len(dst)-start)%8 != 0 {
 			dst = append(dst, 0)

@@ -18,7 +18,7 @@
 //	   | magic    |  4 bytes: "TSDC" chunk, "TSDX" segment row, "TSDA" and "TSDR" arrival block,
 //	   |          |  "TSDP" commit record, "TSDB" bloom filter, "TSDT" deleted rows
 //	4  +----------+
-//	   | version  |  u8, 1; a segment row with deleted rows has 2
+//	   | version  |  u8, 1; a chunk and a segment row with deleted rows have 2
 //	5  +----------+
 //	   | zero     |  3 bytes
 //	8  +----------+
@@ -139,6 +139,17 @@ func checksum(e []byte) uint32 {
 	return crc32.Update(crc32.Checksum(e[:12], castagnoli), castagnoli, e[envelopeSize:])
 }
 
+// newestVersion returns the newest format version that is read.
+func newestVersion(magic string) byte {
+	switch magic {
+	case magicChunk:
+		return ChunkVersion
+	case magicSegment:
+		return versionDeletes
+	}
+	return Version
+}
+
 // check verifies an envelope and returns it without what follows it.
 func check(src []byte, magic, what string) ([]byte, error) {
 	if len(src) < envelopeSize {
@@ -147,8 +158,8 @@ func check(src []byte, magic, what string) ([]byte, error) {
 	if string(src[:4]) != magic {
 		return nil, corrupt(what, "magic is %q, not %q", src[:4], magic)
 	}
-	if src[4] != Version && !(magic == magicSegment && src[4] == versionDeletes) {
-		return nil, corrupt(what, "format version %d is unknown, the newest known is %d", src[4], Version)
+	if newest := newestVersion(magic); src[4] == 0 || src[4] > newest {
+		return nil, corrupt(what, "format version %d is unknown, the newest known is %d", src[4], newest)
 	}
 	n := uint64(binary.LittleEndian.Uint32(src[8:]))
 	if uint64(len(src)-envelopeSize) < n {

@@ -53,29 +53,45 @@ func (d *dump) envelope() {
 	d.line(12, 16, "CRC-32C")
 }
 
-func (d *dump) chunk() {
+func (d *dump) chunk(t *testing.T) {
+	t.Helper()
 	le := binary.LittleEndian
+	var c Chunk
+	if err := c.Open(d.b, "chunk"); err != nil {
+		t.Fatal(err)
+	}
 	d.envelope()
-	blocks := int(le.Uint16(d.b[18:]))
-	d.line(16, 20, "kind %s, flags %d, %d blocks", vector.Kind(d.b[16]), d.b[17], blocks)
-	d.line(20, 24, "%d rows", le.Uint32(d.b[20:]))
+	d.line(16, 20, "kind %s, flags %d, %d blocks", c.Kind, d.b[17], c.Blocks())
+	d.line(20, 24, "%d rows", c.Rows)
 	dict, dictLen := int(le.Uint32(d.b[24:])), int(le.Uint32(d.b[28:]))
 	d.line(24, 32, "dictionary at %d of %d bytes", dict, dictLen)
-	for i := 0; i < blocks; i++ {
-		at := chunkHeader + i*dirEntry
-		e := d.b[at:]
-		d.line(at, at+8, "block %d: payload at %d of %d bytes", i, le.Uint32(e), le.Uint32(e[4:]))
-		d.line(at+8, at+16, "  %d rows, %d nulls, %s, statistics %05b, bounds of %d and %d bytes",
-			le.Uint16(e[8:]), le.Uint16(e[10:]), encoding.Encoding(e[12]), e[13], e[14], e[15])
-		d.line(at+16, at+24, "  bounds at %d", le.Uint32(e[16:]))
-		d.line(at+24, at+40, "  sum")
+	at := chunkHeader
+	for i := range c.entries {
+		e := &c.entries[i]
+		var s Stats
+		c.BlockStats(i, &s)
+		d.line(at, at+2, "block %d: %s, statistics %05b", i, e.enc, e.flags)
+		at += 2
+		n := len(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(e.rows-1)), uint64(e.nulls)), uint64(e.size)))
+		d.line(at, at+n, "  %d rows, %d nulls, %d bytes", e.rows, e.nulls, e.size)
+		at += n
+		if e.flags&HasBounds != 0 {
+			n = 1 + int(e.minLen)
+			d.line(at, at+n, "  min")
+			at += n
+			n = 2 + int(d.b[at+1])
+			d.line(at, at+n, "  max: the first %d bytes of min and %d more", d.b[at], d.b[at+1])
+			at += n
+		}
+		if e.flags&SumInteger != 0 {
+			n = len(binary.AppendVarint(nil, int64(e.sumLo)))
+			d.line(at, at+n, "  sum %d", int64(e.sumLo))
+			at += n
+		}
 	}
-	for i := 0; i < blocks; i++ {
-		e := d.b[chunkHeader+i*dirEntry:]
-		p, n, s := int(le.Uint32(e)), int(le.Uint32(e[4:])), int(le.Uint32(e[16:]))
-		d.line(p, p+n, "payload of block %d", i)
-		d.line(s, s+int(e[14]), "  min")
-		d.line(s+int(e[14]), s+int(e[14])+int(e[15]), "  max")
+	for i := range c.entries {
+		e := &c.entries[i]
+		d.line(int(e.at), int(e.at+e.size), "payload of block %d", i)
 	}
 	if dictLen > 0 {
 		d.line(dict, dict+4, "dictionary of %d values", le.Uint32(d.b[dict:]))
@@ -127,10 +143,10 @@ func TestFormatIsStable(t *testing.T) {
 	var out strings.Builder
 	var total Stats
 	d := dump{b: w.Append(nil, sampleInts(), sampleBlocks, rowkey.CodecInt, &total)}
-	d.chunk()
+	d.chunk(t)
 	out.WriteString("chunk of 8 int64 in blocks of 5 and 3\n" + d.out.String())
 	d = dump{b: w.Append(nil, sampleTexts(), sampleBlocks, rowkey.CodecBytes, &Stats{})}
-	d.chunk()
+	d.chunk(t)
 	out.WriteString("\nchunk of 8 texts in blocks of 5 and 3\n" + d.out.String())
 	golden(t, "chunk.txt", out.String())
 
