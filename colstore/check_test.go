@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"tsdb/colstore/keys"
+	"tsdb/colstore/segment"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -34,6 +36,7 @@ func filled(t testing.TB, fs vfs.FS) {
 	s := mustOpen(t, fs, Options{SegmentRows: 140, Memory: 16 << 20})
 	other := readings(300)
 	other.Unique, other.Key = false, nil
+	other.Indexes = []table.UniqueIndex{{ID: 301, Parts: readings(0).Key}}
 	create(t, s, readings(100), other, tags(200))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := 0; round < 2; round++ {
@@ -50,8 +53,37 @@ func filled(t testing.TB, fs vfs.FS) {
 	}
 	check(t, s.db.Flush())
 	insert(t, s, 100, readingBatch(reading{"late", 5, 1}))
+	insert(t, s, 300, readingBatch(reading{"late", 5, 1}, reading{"late", 6, 1}))
+	remove(t, s, 100, []int32{0, 1, 2, 50})
+	remove(t, s, 300, []int32{7})
 	insert(t, s, 200, tagBatch(999, "late"))
 	mustClose(t, s)
+}
+
+// remove deletes rows of each batch of a table.
+func remove(t testing.TB, s *Store, id table.ID, rows []int32) {
+	t.Helper()
+	sn := s.Snapshot()
+	defer sn.Close()
+	sc, err := sn.Scan(id, table.ScanRequest{RowIDs: true})
+	check(t, err)
+	r := sc.NewReader()
+	defer r.Close()
+	tx := s.Begin()
+	for {
+		b, err := r.Next()
+		check(t, err)
+		if b == nil {
+			break
+		}
+		sel := rows
+		for len(sel) > 0 && int(sel[len(sel)-1]) >= b.N {
+			sel = sel[:len(sel)-1]
+		}
+		_, err = tx.Delete(ctx, sn, id, b.Cols[0], sel)
+		check(t, err)
+	}
+	check(t, tx.Commit(ctx, true, nil))
 }
 
 func TestCheckOfAHealthyDirectory(t *testing.T) {
@@ -59,7 +91,7 @@ func TestCheckOfAHealthyDirectory(t *testing.T) {
 	filled(t, mem)
 	found, r := checkAll(t, mem, "db")
 	equal(t, found, nil)
-	if r.Tables != 3 || r.Rows != 2*300+2*50+80+2 || r.Segments < 8 || r.Chunks < 30 || r.Files == 0 || r.Bytes == 0 {
+	if r.Tables != 3 || r.Rows != 2*300+2*50+80+2+2 || r.Segments < 8 || r.Chunks < 30 || r.Files == 0 || r.Bytes == 0 {
 		t.Errorf("result %+v", r)
 	}
 	s := mustOpen(t, mem, Options{})
@@ -205,6 +237,14 @@ func TestCheckComparesWhatBelongsTogether(t *testing.T) {
 		{"entry too many", "there are 82, the rows need 81", func(t *testing.T, s *Store, _ *seg) {
 			check(t, s.db.Set(append(keys.AppendTable(nil, keys.SpaceIndex, 201), 'x'), nil, pebble.Sync))
 		}},
+		{"entry of a segment's row missing", "unique index 301 of table 300", func(t *testing.T, s *Store, _ *seg) {
+			from := keys.AppendTable(nil, keys.SpaceIndex, 301)
+			check(t, s.db.DeleteRange(from, append(from, "station 1~"...), pebble.Sync))
+		}},
+		{"delete of a row that is not there", "it names row 5000 of a segment", func(t *testing.T, s *Store, g *seg) {
+			r := segment.Tombstone{Segment: g.id.ID, Rows: roaring.BitmapOf(5000)}
+			check(t, s.db.Set(recordKey(100, g.id.Bucket, 1<<40), r.Append(nil), pebble.Sync))
+		}},
 		{"row count", "the table's record says 7", func(t *testing.T, s *Store, _ *seg) {
 			check(t, s.db.Set(keys.AppendMetaID(nil, keys.MetaCount, 200), []byte{7, 1, 1}, pebble.Sync))
 		}},
@@ -248,9 +288,13 @@ func TestOfflineLooksInside(t *testing.T) {
 	if ids := fmt.Sprint(d.Tables()); ids != "[100 200 300]" {
 		t.Fatalf("tables %s", ids)
 	}
-	var rows int64
+	var rows, dead int64
 	for _, g := range d.Segments(100) {
 		rows += g.Rows
+		dead += g.Deleted
+	}
+	if dead < 4 {
+		t.Errorf("%d rows are deleted", dead)
 	}
 	if rows != 600 {
 		t.Errorf("%d rows in segments", rows)

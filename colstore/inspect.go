@@ -40,10 +40,15 @@ func (s *Snapshot) Segments(id table.ID) ([]table.SegmentInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := describeSegments(src.segs)
+	dead := map[*seg]int64{}
+	for i, g := range src.segs {
+		dead[g] = int64(src.deleted(i).count())
+	}
+	out := describeSegments(src.segs, func(g *seg) int64 { return dead[g] })
 	memory := table.SegmentInfo{MinTime: math.MaxInt64, MaxTime: math.MinInt64}
 	for _, b := range src.blocks {
 		memory.Rows += int64(b.n)
+		memory.Deleted += int64(b.gone.count())
 		memory.Blocks += blocksOf(b.n)
 		memory.Bytes += b.size
 		if b.lo <= b.hi {
@@ -66,11 +71,11 @@ func inKeyOrder(segs []*seg) []*seg {
 	return segs
 }
 
-func describeSegments(segs []*seg) []table.SegmentInfo {
+func describeSegments(segs []*seg, deleted func(*seg) int64) []table.SegmentInfo {
 	segs = inKeyOrder(segs)
 	out := make([]table.SegmentInfo, 0, len(segs)+1)
 	for _, g := range segs {
-		i := table.SegmentInfo{ID: g.id.ID, Rows: g.info.Rows, Blocks: int64(len(g.info.BlockRows)), Bytes: g.bytes,
+		i := table.SegmentInfo{ID: g.id.ID, Rows: g.info.Rows, Deleted: deleted(g), Blocks: int64(len(g.info.BlockRows)), Bytes: g.bytes,
 			MinTime: g.lo, MaxTime: g.hi, MinSequence: g.info.SeqMin, MaxSequence: g.info.SeqMax}
 		if !g.id.Bucket.Special() {
 			i.BucketStart, i.BucketWidth = g.id.Bucket.Start, g.info.BucketWidth

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/keys"
@@ -26,8 +27,10 @@ type Offline struct {
 type offlineTable struct {
 	schema *table.Schema
 	segs   []*seg
-	mark   uint64 // flushed-to sequence: arrival blocks up to it are in segments
-	rows   int64  // of layout row, as recorded; -1: not recorded
+	dead   map[uint64]*roaring.Bitmap // deleted rows of a segment, by its id
+	gone   map[uint64]*roaring.Bitmap // and of an arrival block, by its sequence
+	mark   uint64                     // flushed-to sequence: arrival blocks up to it are in segments
+	rows   int64                      // of layout row, as recorded; -1: not recorded
 }
 
 // Problem is one finding about stored bytes.
@@ -89,10 +92,11 @@ func (d *Offline) Meta(prefix []byte, f func(key, value []byte) error) error {
 
 // Segments describes the segments of a table, in key order.
 func (d *Offline) Segments(id table.ID) []table.SegmentInfo {
-	if t := d.tables[id]; t != nil {
-		return describeSegments(t.segs)
+	t := d.tables[id]
+	if t == nil {
+		return nil
 	}
-	return nil
+	return describeSegments(t.segs, func(g *seg) int64 { return cardinality(t.dead[g.id.ID]) })
 }
 
 // Chunks describes the columns of a table's segments; report receives what
@@ -113,6 +117,13 @@ func (d *Offline) Chunks(id table.ID, report func(Problem)) []table.ChunkInfo {
 		}
 	}
 	return out
+}
+
+func cardinality(b *roaring.Bitmap) int64 {
+	if b == nil {
+		return 0
+	}
+	return int64(b.GetCardinality())
 }
 
 // problem makes a finding of any error.
@@ -162,7 +173,7 @@ func (d *Offline) load(report func(Problem)) {
 		if err != nil {
 			return malformed(fmt.Sprintf("schema of table %d", id), err)
 		}
-		d.tables[schema.ID] = &offlineTable{schema: schema, rows: -1}
+		d.tables[schema.ID] = &offlineTable{schema: schema, rows: -1, dead: map[uint64]*roaring.Bitmap{}, gone: map[uint64]*roaring.Bitmap{}}
 		return nil
 	})
 	d.each(keys.AppendMeta(nil, keys.MetaCount, nil), "row counts", report, func(key, value []byte) error {
@@ -186,7 +197,48 @@ func (d *Offline) load(report func(Problem)) {
 	})
 	for _, id := range d.Tables() {
 		d.each(keys.AppendTable(nil, keys.SpaceSegment, uint64(id)), fmt.Sprintf("segment rows of table %d", id), report, d.addSegment)
+		d.each(keys.AppendTable(nil, keys.SpaceTombstone, uint64(id)), fmt.Sprintf("deletes of table %d", id), report, d.addDeletes)
 	}
+}
+
+// addDeletes notes a record of deleted rows.
+func (d *Offline) addDeletes(key, value []byte) error {
+	id, seq, err := keys.DecodeTombstone(key)
+	if err != nil {
+		return malformed("record of deleted rows", err)
+	}
+	what := fmt.Sprintf("record %d of deleted rows of table %d", seq, id)
+	r, err := segment.DecodeTombstone(value, what)
+	if err != nil {
+		return err
+	}
+	t := d.tables[table.ID(id)]
+	for _, a := range r.Arrivals {
+		if t.gone[a.Sequence] == nil {
+			t.gone[a.Sequence] = roaring.New()
+		}
+		t.gone[a.Sequence].Add(a.Row)
+	}
+	for _, g := range t.segs {
+		if g.id.ID != r.Segment {
+			continue
+		}
+		if !r.Rows.IsEmpty() && int64(r.Rows.Maximum()) >= g.info.Rows {
+			return malformed(what, fmt.Errorf("it names row %d of a segment of %d", r.Rows.Maximum(), g.info.Rows))
+		}
+		t.kill(r.Segment, r.Rows)
+	}
+	return nil
+}
+
+func (t *offlineTable) kill(segment uint64, rows *roaring.Bitmap) {
+	if rows == nil {
+		return
+	}
+	if t.dead[segment] == nil {
+		t.dead[segment] = roaring.New()
+	}
+	t.dead[segment].Or(rows)
 }
 
 func malformed(what string, err error) error {
@@ -213,5 +265,6 @@ func (d *Offline) addSegment(key, value []byte) error {
 	}
 	t.segs = append(t.segs, newSeg(id, info, func(*seg) {}))
 	t.mark = max(t.mark, info.FlushedTo)
+	t.kill(id.ID, info.Deleted)
 	return nil
 }

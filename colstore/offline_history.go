@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"tsdb/colstore/keys"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
@@ -16,6 +18,7 @@ type RowVersion struct {
 	Segment  uint64 // of a segment, its id
 	Position int64  // of the row in its container
 	Sequence uint64 // of an arrival block; of a segment the largest of its rows; 0: unknown
+	Deleted  bool
 	Values   *vector.Batch
 }
 
@@ -42,7 +45,7 @@ func (d *Offline) History(id table.ID, values []*vector.Vector, f func(RowVersio
 		return d.rowHistory(t.schema, key, f)
 	}
 	for _, g := range inKeyOrder(t.segs) {
-		if err := d.segmentHistory(t.schema, g, key, f); err != nil {
+		if err := d.segmentHistory(t, g, key, f); err != nil {
 			return err
 		}
 	}
@@ -63,10 +66,11 @@ func (d *Offline) rowHistory(s *table.Schema, key []byte, f func(RowVersion) err
 }
 
 // segmentHistory decodes the blocks that may hold the key.
-func (d *Offline) segmentHistory(s *table.Schema, g *seg, key []byte, f func(RowVersion) error) error {
+func (d *Offline) segmentHistory(t *offlineTable, g *seg, key []byte, f func(RowVersion) error) error {
 	if !g.info.HasKeys {
 		return nil
 	}
+	s := t.schema
 	from, to := spanBlocks(g.info, rowkey.Span{Start: key, End: keys.AfterPrefix(key)})
 	var r segReader
 	r.init(d.s, g, s)
@@ -88,7 +92,7 @@ func (d *Offline) segmentHistory(s *table.Schema, g *seg, key []byte, f func(Row
 			}
 		}
 		v := RowVersion{Where: "segment", Segment: g.id.ID, Position: position, Sequence: g.info.SeqMax}
-		if err := matching(s, cols, rows, key, v, f); err != nil {
+		if err := matching(s, cols, rows, key, v, t.dead[g.id.ID], f); err != nil {
 			return err
 		}
 		position += int64(rows)
@@ -106,7 +110,7 @@ func (d *Offline) arrivalHistory(t *offlineTable, key []byte, f func(RowVersion)
 		}
 		b, derr := decodeArrival(t.schema, value, what)
 		if derr == nil {
-			err = matching(t.schema, b.cols, b.n, key, RowVersion{Where: "arrival block", Sequence: seq}, f)
+			err = matching(t.schema, b.cols, b.n, key, RowVersion{Where: "arrival block", Sequence: seq}, t.gone[seq], f)
 		}
 		return derr
 	})
@@ -115,7 +119,7 @@ func (d *Offline) arrivalHistory(t *offlineTable, key []byte, f func(RowVersion)
 
 // matching calls f for the rows that have the key; v holds the place of the
 // first row.
-func matching(s *table.Schema, cols []*vector.Vector, n int, key []byte, v RowVersion, f func(RowVersion) error) error {
+func matching(s *table.Schema, cols []*vector.Vector, n int, key []byte, v RowVersion, dead *roaring.Bitmap, f func(RowVersion) error) error {
 	var buf []byte
 	first := v.Position
 	for i := 0; i < n; i++ {
@@ -123,6 +127,7 @@ func matching(s *table.Schema, cols []*vector.Vector, n int, key []byte, v RowVe
 			continue
 		}
 		v.Position = first + int64(i)
+		v.Deleted = dead != nil && dead.Contains(uint32(v.Position))
 		v.Values = (&vector.Batch{Cols: cols, N: n, Sel: []int32{int32(i)}}).Clone()
 		if err := f(v); err != nil {
 			return err
