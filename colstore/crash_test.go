@@ -13,6 +13,7 @@ import (
 
 	"tsdb/colstore/keys"
 	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
 )
 
 // hookFS calls after behind every operation that changes the file system.
@@ -233,6 +234,39 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 		check(t, tx.SetMeta([]byte(k), []byte(v)))
 		m.meta[k] = v
 	}
+	// change deletes, or gives another value, to the rows of a table whose value
+	// gone takes; value is that of the last column but one.
+	change := func(tx *Tx, id table.ID, update bool, gone func(value float64) bool) {
+		t.Helper()
+		sn := tx.Snapshot()
+		defer sn.Close()
+		got, err := readAll(t.(*testing.T), sn, readings(uint64(id)), table.ScanRequest{Columns: []int{0, 1, 2, 3}, RowIDs: true})
+		check(t, err)
+		kept := m.tables[id][:0:0]
+		sel := []int32{}
+		for i := 0; i < got.rows.N; i++ {
+			if gone(got.rows.Cols[2].F64[i]) {
+				sel = append(sel, int32(i))
+				continue
+			}
+			kept = append(kept, printRow(got.rows.Cols, i))
+		}
+		if !update {
+			_, err = tx.Delete(ctx, sn, id, got.ids, sel)
+		} else {
+			b := (&vector.Batch{Cols: append(got.rows.Cols, got.ids), N: got.rows.N, Sel: sel}).Clone()
+			ids := b.Cols[4]
+			b.Cols = b.Cols[:4]
+			for i := 0; i < b.N; i++ {
+				b.Cols[2].F64[i] += 0.5
+				kept = append(kept, printRow(b.Cols, i))
+			}
+			_, err = tx.Update(ctx, sn, id, ids, b)
+		}
+		check(t, err)
+		m.tables[id] = kept
+	}
+	below := func(x float64) func(float64) bool { return func(v float64) bool { return v < x } }
 	commit := func(tx *Tx, sync bool) {
 		t.Helper()
 		check(t, c.step(sync, m.print(), func() error { return tx.Commit(ctx, sync, nil) }))
@@ -251,7 +285,23 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 		meta(tx, "turn", fmt.Sprint(i))
 		commit(tx, i == 0)
 	}
+	tx = s.Begin() // rows in memory: one deleted, all changed
+	change(tx, 100, false, below(2))
+	commit(tx, false)
+	tx = s.Begin()
+	change(tx, 100, true, below(1e9))
+	rows(tx, 100, 2)
+	commit(tx, false)
 	check(t, s.Flush())
+	for i := 0; i < 2; i++ { // rows of segments, then all of some of them
+		tx = s.Begin()
+		change(tx, 100, i == 0, below(float64(4*i+5)))
+		rows(tx, 100, 2)
+		commit(tx, i == 1)
+	}
+	tx = s.Begin()
+	change(tx, 100, false, below(14))
+	commit(tx, false)
 
 	tx = s.Begin() // a table of its own and a large transaction over two tables
 	plain := readings(300)
@@ -263,6 +313,8 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 		rows(tx, 100, 30)
 	}
 	tag(tx, 50)
+	change(tx, 300, false, func(v float64) bool { return int(v)%3 == 0 }) // staged rows, too
+	change(tx, 100, true, func(v float64) bool { return int(v)%4 == 0 })
 	if len(tx.find(300).staged) == 0 || len(tx.find(100).staged) == 0 {
 		t.Fatal("nothing was staged")
 	}
@@ -285,7 +337,16 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 	tx = s.Begin()
 	rows(tx, 300, 3)
 	commit(tx, true)
+	tx = s.Begin()
+	change(tx, 300, false, func(v float64) bool { return int(v)%5 == 0 })
+	change(tx, 100, false, func(v float64) bool { return int(v)%5 == 0 })
+	commit(tx, false)
 	check(t, s.Flush())
+	check(t, s.Vacuum(ctx, []table.ID{100}, nil))
+	tx = s.Begin()
+	change(tx, 100, true, func(v float64) bool { return int(v)%7 == 0 })
+	commit(tx, true)
+	check(t, s.Vacuum(ctx, nil, nil))
 
 	tx = s.Begin() // drop one, make another
 	check(t, tx.DropTable(300))
@@ -293,6 +354,9 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 	check(t, tx.CreateTable(readings(400)))
 	m.tables[400] = nil
 	rows(tx, 400, 4)
+	next := withColumn(readings(100), 50)
+	next.Columns = append([]table.Column(nil), next.Columns...)
+	check(t, tx.AlterTable(next))
 	meta(tx, "catalog", "2")
 	commit(tx, true)
 	tx = s.Begin()

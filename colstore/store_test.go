@@ -136,6 +136,7 @@ func rowsOf(t testing.TB, sn *Snapshot, id table.ID, req table.ScanRequest) []st
 		if b == nil {
 			break
 		}
+		b = b.Flat(&vector.Batch{})
 		for i := 0; i < b.N; i++ {
 			line := ""
 			for k, v := range b.Cols {
