@@ -171,7 +171,7 @@ func ladder() []ladderCase {
 		{"bools", bools(100, func(i int) bool { return i%3 == 0 }), Raw, 16},
 		{"runs of bools", bools(1000, func(i int) bool { return i/100%2 == 0 }), Runs, 20},
 		{"true", bools(100, func(int) bool { return true }), Const, 1},
-		{"NULLs in runs", nulledFrom(series(1024, func(i int) int64 { return int64(i * 7919 % 16) }), 700), FOR | ValidRuns, 7 + 9 + 512},
+		{"NULLs in runs", nulledFrom(series(1024, func(i int) int64 { return int64(i * 7919 % 16) }), 700), PatchedDelta | ValidRuns, 7 + 10 + 220},
 	}
 }
 

@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 
@@ -10,6 +11,8 @@ import (
 
 // Fold is the aggregate of the values of one block that are not NULL.
 type Fold struct {
+	NoBounds bool // set by the caller: bounds are not wanted and may be absent
+
 	Count int
 
 	// Whole reports that the next fields hold: of integers, and of floats in
@@ -69,7 +72,7 @@ func (s *int128) float() float64 {
 // Fold aggregates a block of a numeric kind, without decoding it where its
 // form allows.
 func (d *Decoder) Fold(f *Fold, kind vector.Kind, enc Encoding, src []byte, rows, nulls int) error {
-	*f = Fold{}
+	*f = Fold{NoBounds: f.NoBounds}
 	valid, src, err := d.open(&enc, src, rows, nulls)
 	if err != nil || enc == Null {
 		return err
@@ -139,6 +142,9 @@ func foldFOR(f *Fold, b *forBlock, rows int, valid []uint64) int128 {
 			}
 			s.sub(int64(uint64(b.base) + kernels.At(b.bits, i, b.width)))
 		}
+	}
+	if f.NoBounds {
+		return s
 	}
 	lo, hi = kernels.Bounds(b.bits, rows, b.width)
 	f.Min, f.Max = int64(uint64(b.base)+lo), int64(uint64(b.base)+hi)
@@ -248,8 +254,20 @@ func foldDecimals[T float](d *Decoder, f *Fold, b *decimalBlock, rows int, valid
 	f.Sum = s.float() / b.scale
 	f.MinF, f.MaxF = float64(T(float64(f.Min)/b.scale)), float64(T(float64(f.Max)/b.scale))
 	largest := max(f.MaxF, -f.MinF)
-	f.Exact = b.exponent == 0 && largest*float64(f.Count) < 1<<53
+	if f.NoBounds {
+		largest = wholeLimit(b)
+	}
+	f.Exact = b.exponent == 0 && largest*float64(f.Count) < maxWhole
 	return nil
+}
+
+// wholeLimit returns a number that no integer of a packed block exceeds.
+func wholeLimit(b *decimalBlock) float64 {
+	if b.enc != FOR || b.ints[8] > 53 {
+		return maxWhole
+	}
+	base := float64(int64(binary.LittleEndian.Uint64(b.ints)))
+	return math.Abs(base) + float64(uint64(1)<<b.ints[8])
 }
 
 // compareFloats orders NaN above all others and equal to itself.

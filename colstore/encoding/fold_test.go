@@ -49,6 +49,11 @@ func checkFold(t *testing.T, d *Decoder, v *vector.Vector, from, to int, enc Enc
 	if err != nil {
 		t.Fatalf("%s %s: %v", v.Kind, enc, err)
 	}
+	only := Fold{NoBounds: true}
+	if err := d.Fold(&only, v.Kind, enc, src, to-from, nulls); err != nil || only.SumLo != f.SumLo || only.SumHi != f.SumHi ||
+		compareFloats(only.Sum, f.Sum) != 0 || only.Exact && !f.Exact {
+		t.Fatalf("%s %s: %+v without bounds, %+v with them: %v", v.Kind, enc, only, f, err)
+	}
 	count, sum, lo, hi := 0, new(big.Int), int64(0), int64(0)
 	sumF, loF, hiF := 0.0, 0.0, 0.0
 	for i := from; i < to; i++ {

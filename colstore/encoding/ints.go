@@ -13,6 +13,10 @@ import (
 // only after decoding.
 const deltaGain = 2
 
+// headerSlack is by how many bytes headers of the forms differ, which is not
+// what decides between them.
+const headerSlack = 16
+
 // minScaled is the number of values below which a common divisor saves less
 // than it takes.
 const minScaled = 64
@@ -149,7 +153,7 @@ func (e *Encoder) choose(vals []int64, p *profile) (plan, int) {
 	if p.overflows {
 		seqSize = size * 2
 	}
-	gain := deltaGain * n / 8
+	gain := deltaGain*n/8 - headerSlack
 	if e.Effort == Cold {
 		gain = 0
 	}
@@ -162,7 +166,7 @@ func (e *Encoder) choose(vals []int64, p *profile) (plan, int) {
 			seq, seqSize = plan{enc: PatchedDelta, base: w.base, width: w.width}, s
 		}
 	}
-	if seqSize+gain <= size {
+	if seqSize+gain <= size && seqSize < size {
 		return seq, seqSize
 	}
 	return best, size

@@ -1,7 +1,5 @@
 package kernels
 
-import "encoding/binary"
-
 // Op is a comparison with a constant on the right.
 type Op uint8
 
@@ -88,42 +86,47 @@ func reduce(op Op, c *uint64, w uint) (less, invert, always bool) {
 	}
 }
 
+// compare unpacks 64 values at a time to a buffer that stays in the first-level
+// cache.
 func compare(dst []uint64, src []byte, n int, w uint, less bool, c uint64) {
+	var buf [64]int64
 	for k := 0; k*64 < n; k++ {
 		m := min(64, n-k*64)
 		part := src[uint(k)*8*w:]
-		switch {
-		case w > 57:
+		if w == 64 {
 			dst[k] = compareWide(part, m, w, less, c)
-		case less:
-			dst[k] = wordLess(part, m, w, c)
-		default:
-			dst[k] = wordEqual(part, m, w, c)
+			continue
+		}
+		unpack(buf[:m], part, w, 0)
+		if less {
+			dst[k] = wordLess(&buf, c)
+		} else {
+			dst[k] = wordEqual(&buf, c)
 		}
 	}
 }
 
-// wordLess takes the borrow of a subtraction as the bit.
-func wordLess(src []byte, n int, w uint, c uint64) uint64 {
-	mask := uint64(1)<<w - 1
-	pos := uint(0)
+// wordLess takes the borrow of a subtraction as the bit: values and c have 63
+// bits.
+func wordLess(buf *[64]int64, c uint64) uint64 {
 	var out uint64
-	for i := 0; i < n; i++ {
-		x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7) & mask
-		out |= (x - c) >> 63 << (uint(i) & 63)
-		pos += w
+	for i := 56; i >= 0; i -= 8 {
+		v := (*[8]int64)(buf[i:])
+		a := (uint64(v[0])-c)>>63 | (uint64(v[1])-c)>>63<<1 | (uint64(v[2])-c)>>63<<2 | (uint64(v[3])-c)>>63<<3
+		b := (uint64(v[4])-c)>>63<<4 | (uint64(v[5])-c)>>63<<5 | (uint64(v[6])-c)>>63<<6 | (uint64(v[7])-c)>>63<<7
+		out = out<<8 | a | b
 	}
 	return out
 }
 
-func wordEqual(src []byte, n int, w uint, c uint64) uint64 {
-	mask := uint64(1)<<w - 1
-	pos := uint(0)
+// wordEqual does so with the borrow of zero less one.
+func wordEqual(buf *[64]int64, c uint64) uint64 {
 	var out uint64
-	for i := 0; i < n; i++ {
-		x := binary.LittleEndian.Uint64(src[pos>>3:]) >> (pos & 7) & mask
-		out |= ((x ^ c) - 1) >> 63 << (uint(i) & 63)
-		pos += w
+	for i := 56; i >= 0; i -= 8 {
+		v := (*[8]int64)(buf[i:])
+		a := ((uint64(v[0])^c)-1)>>63 | ((uint64(v[1])^c)-1)>>63<<1 | ((uint64(v[2])^c)-1)>>63<<2 | ((uint64(v[3])^c)-1)>>63<<3
+		b := ((uint64(v[4])^c)-1)>>63<<4 | ((uint64(v[5])^c)-1)>>63<<5 | ((uint64(v[6])^c)-1)>>63<<6 | ((uint64(v[7])^c)-1)>>63<<7
+		out = out<<8 | a | b
 	}
 	return out
 }

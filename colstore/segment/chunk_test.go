@@ -42,7 +42,7 @@ func equalRows(a, b *vector.Vector) bool {
 		case a.IsNull(i):
 		case a.Kind == vector.Bytes && string(a.Bytes(i)) != string(b.Bytes(i)):
 			return false
-		case a.Kind == vector.Int64 && a.I64[i] != b.I64[i]:
+		case a.Kind == vector.Int64 && a.I64[i] != b.I64[i], a.Kind == vector.Float64 && a.F64[i] != b.F64[i]:
 			return false
 		}
 	}
