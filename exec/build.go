@@ -77,7 +77,7 @@ func (b *builder) operator(n physical.Node, source *sharedScan) (Operator, error
 	case *physical.Function:
 		return &functionOp{ev: b.ev, n: n}, nil
 	case *physical.Given:
-		return &givenOp{env: b.env}, nil
+		return &givenOp{env: b.env, width: len(n.Cols)}, nil
 	case *physical.Virtual:
 		return &virtualOp{env: b.env, n: n}, nil
 	}

@@ -35,7 +35,8 @@ type Env struct {
 	Workers int     // goroutines per parallel operator, at least 1
 	Profile bool    // collect OpStats (EXPLAIN ANALYZE)
 	// Given returns the next batch of a plan's physical.Given, flat, nil at the
-	// end. The batch need not be valid longer than until the next call.
+	// end; it may have more columns behind. The batch need not be valid longer
+	// than until the next call.
 	Given func() (*vector.Batch, error)
 }
 

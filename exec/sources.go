@@ -63,8 +63,12 @@ func (o *valuesOp) value(e scalar.Expr) (*vector.Vector, error) {
 // Close implements Operator.
 func (o *valuesOp) Close() error { return nil }
 
-// givenOp hands on what the caller of the plan brings.
-type givenOp struct{ env *Env }
+// givenOp hands on what the caller of the plan brings, of the columns the first.
+type givenOp struct {
+	env   *Env
+	width int
+	out   vector.Batch
+}
 
 // Open implements Operator.
 func (o *givenOp) Open(context.Context) error { return nil }
@@ -73,8 +77,12 @@ func (o *givenOp) Open(context.Context) error { return nil }
 func (o *givenOp) Next() (*vector.Batch, error) {
 	for {
 		b, err := o.env.Given()
-		if b == nil || err != nil || b.N > 0 {
-			return b, err
+		if b == nil || err != nil {
+			return nil, err
+		}
+		if b.N > 0 {
+			o.out.Cols, o.out.N = append(o.out.Cols[:0], b.Cols[:o.width]...), b.N
+			return &o.out, nil
 		}
 	}
 }

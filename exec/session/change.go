@@ -138,7 +138,12 @@ func (s *Session) changeRows(w *writer, b *planner.Bound, params []planner.Param
 	write := w.append
 	switch b.Kind {
 	case planner.Update:
-		write = func(rows *vector.Batch) error { return w.update(v, b.RowID, rows) }
+		write = func(rows *vector.Batch) error {
+			if err := w.update(v, b.RowID, rows); err != nil {
+				return err
+			}
+			return w.returned(rows)
+		}
 	case planner.Delete:
 		write = func(rows *vector.Batch) error { return w.delete(v, b.RowID, rows) }
 	}
@@ -173,7 +178,7 @@ func (w *writer) update(v *view, id int, b *vector.Batch) error {
 		return err
 	}
 	w.added += n
-	return w.returned(b)
+	return nil
 }
 
 // delete removes the rows whose ids are in column id.

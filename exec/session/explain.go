@@ -9,7 +9,9 @@ import (
 	"tsdb/exec"
 	"tsdb/planner"
 	"tsdb/planner/explain"
+	"tsdb/planner/logical"
 	"tsdb/planner/physical"
+	"tsdb/planner/scalar"
 	"tsdb/sql/pgerr"
 )
 
@@ -82,9 +84,34 @@ func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []p
 		stats = operatorStats(cur.op)
 	}
 	if in.Kind != planner.Select {
-		o.Over = changeTitle(in)
+		o.Over, o.OverProps = changeTitle(in), conflictLines(in)
 	}
 	return explain.Text(cur.plan, o, stats)
+}
+
+// conflictLines tells what ON CONFLICT does.
+func conflictLines(b *planner.Bound) [][2]string {
+	c := b.Conflict
+	if c == nil {
+		return nil
+	}
+	out := [][2]string{{"Conflict Resolution", "NOTHING"}}
+	if c.Update != nil {
+		out[0][1] = "UPDATE"
+	}
+	var names []string
+	for _, i := range c.Arbiters {
+		names = append(names, b.Table.Constraints[i].Name)
+	}
+	if names != nil {
+		out = append(out, [2]string{"Conflict Arbiter Indexes", strings.Join(names, ", ")})
+	}
+	if p, ok := c.Update.(*logical.Project); ok {
+		if f, ok := p.Input.(*logical.Filter); ok {
+			out = append(out, [2]string{"Conflict Filter", scalar.Format(f.Cond)})
+		}
+	}
+	return out
 }
 
 // changeTitle is the line of EXPLAIN over the plan of the rows to write.

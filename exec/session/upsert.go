@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"tsdb/colstore"
@@ -30,6 +31,14 @@ type upsert struct {
 	fresh, proposed vector.Batch
 	given           vector.Batch
 	ordinal         vector.Vector
+	shown           []shownRow // for RETURNING: the rows of the batch that were written
+}
+
+// shownRow is a row that RETURNING shows, and where the batch had it.
+type shownRow struct {
+	at   int32
+	rows *vector.Batch
+	row  int
 }
 
 // prepareConflict chooses how an INSERT treats rows whose key exists.
@@ -74,9 +83,18 @@ func (s *Session) prepareConflict(w *writer, b *planner.Bound, params []planner.
 // rows adds or updates the rows of b.
 func (u *upsert) rows(b *vector.Batch) error {
 	u.skip = append(u.skip[:0], make([]bool, b.N)...)
-	if u.update == nil {
-		return u.addNew(b)
+	write := u.addNew
+	if u.update != nil {
+		write = u.addOrUpdate
 	}
+	if err := write(b); err != nil {
+		return err
+	}
+	return u.show()
+}
+
+// addOrUpdate is DO UPDATE.
+func (u *upsert) addOrUpdate(b *vector.Batch) error {
 	m, err := u.find(u.keys[0], b)
 	if err != nil {
 		return err
@@ -175,7 +193,30 @@ func (u *upsert) appendRest(b *vector.Batch) error {
 		return err
 	}
 	u.w.added += n
-	return u.w.returned(rest)
+	if u.w.returning != nil {
+		for i, at := range sel {
+			u.shown = append(u.shown, shownRow{at, rest, i})
+		}
+	}
+	return nil
+}
+
+// show hands the rows that were written to RETURNING, in the order of the batch.
+func (u *upsert) show() error {
+	if len(u.shown) == 0 {
+		return nil
+	}
+	slices.SortFunc(u.shown, func(a, b shownRow) int { return cmp.Compare(a.at, b.at) })
+	out := &vector.Batch{N: len(u.shown)}
+	for i := range u.w.t.Columns {
+		v := vector.New(u.w.t.Storage.Columns[i].Kind, out.N)
+		for _, r := range u.shown {
+			v.AppendFrom(r.rows.Cols[i], r.row)
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	u.shown = u.shown[:0]
+	return u.w.returned(out)
 }
 
 // updateMatches runs DO UPDATE for the rows that exist.
@@ -210,5 +251,12 @@ func (u *upsert) updateRows(m *colstore.Match, out *vector.Batch) error {
 		}
 		u.touched[string(u.key)] = true
 	}
-	return u.w.update(&view{snap: m.Snap}, id, out)
+	if err := u.w.update(&view{snap: m.Snap}, id, out); err != nil || u.w.returning == nil {
+		return err
+	}
+	kept := out.Clone()
+	for i := range kept.N {
+		u.shown = append(u.shown, shownRow{m.Of[kept.Cols[id+1].I64[i]], kept, i})
+	}
+	return nil
 }

@@ -51,5 +51,5 @@ func (s *Session) vacuum(ctx context.Context, n *pg_query.VacuumStmt) (string, e
 	if !n.IsVacuumcmd || len(n.Rels) > 0 && ids == nil {
 		return word, nil
 	}
-	return word, s.e.store.Flush()
+	return word, s.e.store.Vacuum(ctx, ids, nil)
 }

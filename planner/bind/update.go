@@ -24,11 +24,6 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 	if err := b.with(with, s); err != nil {
 		return nil, err
 	}
-	for f := s.ctes; f != nil && rv.Schemaname == ""; f = f.next {
-		if f.name == rv.Relname {
-			return nil, b.errorAt(rv.Location, pgerr.WrongObjectType, "relation \"%s\" cannot be the target of a modifying statement", rv.Relname)
-		}
-	}
 	r, err := b.findRelation(rv)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,8 @@ type Options struct {
 	// Over is a line above the plan: Insert on t, Update on t, Delete on t. A
 	// projection at the top, which makes the rows to write, is then left out.
 	Over string
+	// OverProps are lines below Over: Conflict Resolution: UPDATE.
+	OverProps [][2]string
 
 	Planning  time.Duration
 	Execution time.Duration // with Analyze
@@ -72,12 +74,19 @@ func (d *describer) root(n physical.Node) *item {
 	if d.o.Over == "" {
 		return d.node(n)
 	}
-	if p, ok := n.(*physical.Project); ok {
-		it := d.node(p.Input)
-		d.subplans(it, p.Exprs)
-		return &item{title: d.o.Over, ins: []*item{it}, unmeasured: true}
+	over := &item{title: d.o.Over, unmeasured: true}
+	for _, p := range d.o.OverProps {
+		over.add(p[0], "%s", p[1])
 	}
-	return &item{title: d.o.Over, ins: []*item{d.node(n)}, unmeasured: true}
+	p, ok := n.(*physical.Project)
+	if !ok {
+		over.ins = []*item{d.node(n)}
+		return over
+	}
+	it := d.node(p.Input)
+	d.subplans(it, p.Exprs)
+	over.ins = []*item{it}
+	return over
 }
 
 func millis(nanos int64) string { return fmt.Sprintf("%.3f ms", float64(nanos)/1e6) }
