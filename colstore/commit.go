@@ -211,6 +211,7 @@ func (g *groupCommit) apply(sync bool) error {
 	opts := pebble.NoSync
 	if sync {
 		opts = pebble.Sync
+		s.written.LogSyncs.Add(1)
 	}
 	err := s.db.Apply(g.batch, opts)
 	if failed := s.failed.get(); failed != nil {
@@ -426,6 +427,7 @@ func (g *groupCommit) deleteInBlock(v *version, i int, set *roaring.Bitmap) {
 		return
 	}
 	v.rows -= int64(all.n - b.gone.count())
+	g.s.written.DeletedRows.Add(int64(all.n - b.gone.count()))
 	var records []uint64
 	if b.gone != nil {
 		records = b.gone.records
@@ -456,6 +458,7 @@ func (g *groupCommit) deleteInSegment(v *version, i int, set *roaring.Bitmap, ow
 		return
 	}
 	v.rows -= int64(all.n - old.count())
+	g.s.written.DeletedRows.Add(int64(all.n - old.count()))
 	var records []uint64
 	if old != nil {
 		records = old.records
@@ -598,52 +601,4 @@ func (g *groupCommit) drop(t *Tx, id table.ID) {
 func (g *groupCommit) deleteAll(space byte, id uint64) {
 	from := keys.AppendTable(nil, space, id)
 	_ = g.batch.DeleteRange(from, keys.AfterPrefix(from), nil)
-}
-
-// afterCommit asks for the flushes that a commit made due, and helps where
-// flushing falls behind.
-func (s *Store) afterCommit(t *Tx) {
-	st := s.acquire()
-	var behind []table.ID
-	for _, tt := range t.order {
-		v := st.find(tt.schema.ID)
-		if v == nil || tt.schema.Layout != table.Columnar || v.bytes < s.flushBytes {
-			continue
-		}
-		s.wantFlush(v)
-		if v.bytes > 4*s.flushBytes {
-			behind = append(behind, tt.schema.ID)
-		}
-	}
-	s.flushLargest(st)
-	st.release()
-	for _, id := range behind {
-		if err := s.flushTable(context.Background(), id); err != nil {
-			s.log.Error("flush", "table", uint64(id), "error", err)
-		}
-	}
-}
-
-func (s *Store) wantFlush(v *version) {
-	if !v.shared.flushWanted.Swap(true) {
-		s.wakeUp()
-	}
-}
-
-// flushLargest asks for the flush of the table with most bytes in blocks when
-// all tables together hold too many, each below its own threshold.
-func (s *Store) flushLargest(st *state) {
-	var all int64
-	var largest *version
-	for _, v := range st.tables {
-		if v.schema.Layout != table.Columnar {
-			continue
-		}
-		if all += v.bytes; largest == nil || v.bytes > largest.bytes {
-			largest = v
-		}
-	}
-	if all > 4*s.flushBytes {
-		s.wantFlush(largest)
-	}
 }

@@ -476,12 +476,18 @@ func (m *modelTable) change(t *testing.T, rng *rand.Rand, tx *Tx) {
 // without keys. Every scan is compared with its exact answer, and pruning on
 // with pruning off.
 func TestRandomOperations(t *testing.T) {
+	randomOperations(t, 4, func(*Store) func() { return func() {} })
+}
+
+// randomOperations runs several rounds. beside starts what happens beside the
+// operations of an open store and returns what ends it.
+func randomOperations(t *testing.T, rounds uint64, beside func(*Store) (stop func())) {
 	seed := uint64(time.Now().UnixNano())
 	if x := os.Getenv("TSDB_TEST_SEED"); x != "" {
 		seed, _ = strconv.ParseUint(x, 10, 64)
 	}
 	t.Logf("seed %d", seed)
-	for round := uint64(0); round < 4; round++ {
+	for round := uint64(0); round < rounds; round++ {
 		rng := rand.New(rand.NewPCG(seed, round))
 		fs := vfs.NewMem()
 		o := Options{Memory: 16 << 20, StageBytes: int64(20000 + rng.IntN(1<<20)), SegmentRows: 500 + rng.IntN(4000), FlushBytes: int64(20000 + rng.IntN(1<<20))}
@@ -501,13 +507,19 @@ func TestRandomOperations(t *testing.T) {
 			models = append(models, newModelTable(c))
 		}
 		create(t, s, series, bag, timeFirst, rowsT, rowBag, last)
+		stop := beside(s)
 		for op := 0; op < 60; op++ {
 			switch rng.IntN(8) {
 			case 0:
 				check(t, s.Flush())
+				if rng.IntN(3) == 0 {
+					check(t, s.Vacuum(ctx, nil, nil))
+				}
 			case 1:
+				stop()
 				mustClose(t, s)
 				s = mustOpen(t, fs, o)
+				stop = beside(s)
 			case 2, 3, 4:
 				tx := s.Begin()
 				drafts := make([]*modelTable, len(models))
@@ -547,6 +559,7 @@ func TestRandomOperations(t *testing.T) {
 				sn.Close()
 			}
 		}
+		stop()
 		mustClose(t, s)
 	}
 }

@@ -46,13 +46,21 @@ func (t *Tx) stage(ctx context.Context, tt *txTable) error {
 		}
 	}
 	t.withoutGone(tt, base)
-	b, err := t.s.build(tt.schema, tt.blocks[base:], total, lo, hi)
+	in := make([]input, len(tt.blocks)-base)
+	for i, b := range tt.blocks[base:] {
+		in[i] = input{mem: b, dead: b.gone.bitmap()}
+		t.s.written.appended(int64(b.n), naturalBytes(b.cols, b.n))
+	}
+	b := t.s.newBuilder(tt.schema, in, ctx.Err)
+	b.live = noExpiry // the transaction's end hides them
+	err := b.build(total, lo, hi)
 	if err == nil {
 		err = t.s.ingest(ctx, b.files)
 	}
 	if err != nil {
 		return fmt.Errorf("stage rows of table %d: %w", tt.schema.ID, err)
 	}
+	t.s.written.IngestBytes.Add(b.bytes)
 	tt.staged = append(tt.staged[:len(tt.staged):len(tt.staged)], b.segs...)
 	tt.blocks = tt.blocks[:base:base]
 	tt.bytes -= size
@@ -115,18 +123,19 @@ func (s *Store) ingestPending(txn uint64, segs []*seg) error {
 	slices.SortFunc(segs, func(x, y *seg) int {
 		return bytes.Compare(keys.AppendSegment(nil, x.id), keys.AppendSegment(nil, y.id))
 	})
-	files, err := s.segmentRows(segs)
+	files, n, err := s.segmentRows(segs, nil)
 	if err != nil {
 		return err
 	}
-	w, name, err := s.newTable()
+	w, name, err := s.newTable(anyLevel)
 	if err != nil {
 		s.removeFiles(files)
 		return err
 	}
 	files = append(files, name)
+	s.written.IngestBytes.Add(n)
 	err = w.Delete(keys.AppendPending(nil, txn))
-	if cerr := w.Close(); err == nil {
+	if _, cerr := closeTable(w); err == nil {
 		err = cerr
 	}
 	if err != nil {

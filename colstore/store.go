@@ -30,7 +30,6 @@
 package colstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -111,15 +110,15 @@ type Store struct {
 	backing   sync.Mutex // one backup at a time
 	fileNum   atomic.Uint64
 
-	sweeping sync.Mutex // held by runSweeps from taking the queue to deleting
+	compactor compactor
+	sweeper   sweeper
+	written   writeCounters
 
-	sweepMu sync.Mutex
-	sweeps  []keys.SegmentID
-
-	wake   chan struct{}
-	stop   chan struct{}
-	wg     sync.WaitGroup
-	closed atomic.Bool
+	wake        chan struct{} // of the flushing goroutine
+	compactWake chan struct{} // of the compacting one
+	stop        chan struct{}
+	wg          sync.WaitGroup
+	closed      atomic.Bool
 }
 
 // ErrClosed is returned by a store that was closed.
@@ -143,13 +142,13 @@ func Open(dir string, o Options) (*Store, error) {
 		_ = db.Close()
 		return nil, fmt.Errorf("recover data directory %s: %w", dir, err)
 	}
-	s.wg.Add(1)
-	go s.background()
+	s.startBackground()
 	return s, nil
 }
 
 func newStore(dir string, o Options) *Store {
-	s := &Store{dir: dir, fs: o.FS, log: o.Logger, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	s := &Store{dir: dir, fs: o.FS, log: o.Logger, wake: make(chan struct{}, 1), compactWake: make(chan struct{}, 1), stop: make(chan struct{})}
+	s.compactor.seen, s.compactor.damaged = map[uint64]time.Time{}, map[uint64]time.Time{}
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
@@ -200,6 +199,7 @@ func pebbleOptions(s *Store, memtable uint64, cache int64) *pebble.Options {
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
 		EventListener:               pebbleEvents(s),
 		FlushDelayDeleteRange:       0,
+		Cleaner:                     deleteCleaner{},
 	}
 	for i := range p.Levels {
 		// Chunks are encoded and compressed by us.
@@ -297,72 +297,3 @@ func (s *Store) Meta(prefix []byte, f func(key, value []byte) error) error {
 
 // Begin starts a transaction. Commit or Rollback it.
 func (s *Store) Begin() *Tx { return &Tx{s: s, tables: map[table.ID]*txTable{}} }
-
-// background flushes tables that ask for it and sweeps chunks of dead
-// segments, until Close.
-func (s *Store) background() {
-	defer s.wg.Done()
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-s.wake:
-		}
-		s.runSweeps()
-		st := s.acquire()
-		var wanted []table.ID
-		for _, v := range st.tables {
-			if v.shared.flushWanted.Load() {
-				wanted = append(wanted, v.schema.ID)
-			}
-		}
-		st.release()
-		for _, id := range wanted {
-			if s.closed.Load() || s.failed.get() != nil {
-				break
-			}
-			if err := s.flushTable(context.Background(), id); err != nil {
-				s.log.Error("flush", "table", uint64(id), "error", err)
-			}
-		}
-	}
-}
-
-func (s *Store) wakeUp() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// sweepLater queues the deletion of a dead segment's chunks.
-func (s *Store) sweepLater(g *seg) {
-	s.sweepMu.Lock()
-	s.sweeps = append(s.sweeps, g.id)
-	s.sweepMu.Unlock()
-	s.wakeUp()
-}
-
-// runSweeps deletes the chunks of dead segments. What a crash leaves behind,
-// opening sweeps.
-func (s *Store) runSweeps() {
-	// One at a time: who returns from here finds what was queued before gone.
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
-	s.sweepMu.Lock()
-	ids := s.sweeps
-	s.sweeps = nil
-	s.sweepMu.Unlock()
-	if len(ids) == 0 || s.failed.get() != nil {
-		return
-	}
-	b := s.db.NewBatch()
-	defer b.Close()
-	for _, id := range ids {
-		from := keys.AppendDataPrefix(nil, id)
-		_ = b.DeleteRange(from, keys.AfterPrefix(from), nil)
-	}
-	if err := s.db.Apply(b, pebble.NoSync); err != nil {
-		s.log.Error("sweep chunks", "error", err)
-	}
-}

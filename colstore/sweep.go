@@ -1,0 +1,106 @@
+package colstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"tsdb/colstore/keys"
+)
+
+// sweeper removes what nobody refers to any more: chunks of dead segments,
+// which occupy files of their own, and the log's copies of rows that are in
+// segments.
+type sweeper struct {
+	running sync.Mutex // held by runSweeps from taking the queue to deleting
+
+	mu    sync.Mutex
+	queue []keys.SegmentID
+
+	garbage atomic.Int64 // bytes of flushed rows that Pebble's memtable still holds
+}
+
+// sweepLater queues the deletion of a dead segment's chunks.
+func (s *Store) sweepLater(g *seg) {
+	s.sweeper.mu.Lock()
+	s.sweeper.queue = append(s.sweeper.queue, g.id)
+	s.sweeper.mu.Unlock()
+	s.wakeCompaction()
+}
+
+// runSweeps deletes the chunks of dead segments. What a crash leaves behind,
+// opening sweeps.
+//
+// Excising a segment's span gives its files back at once, where a range
+// deletion would wait for compactions; but it is durable at once, too, so that
+// the removal of the segment rows has to be durable before.
+func (s *Store) runSweeps() {
+	// One at a time: who returns from here finds what was queued before gone.
+	w := &s.sweeper
+	w.running.Lock()
+	defer w.running.Unlock()
+	w.mu.Lock()
+	ids := w.queue
+	w.queue = nil
+	w.mu.Unlock()
+	if len(ids) == 0 || s.failed.get() != nil {
+		return
+	}
+	if err := s.syncWAL(); err != nil {
+		s.log.Error("sweep chunks", "error", err)
+		return
+	}
+	slices.SortFunc(ids, func(x, y keys.SegmentID) int {
+		return slices.Compare(keys.AppendDataPrefix(nil, x), keys.AppendDataPrefix(nil, y))
+	})
+	for _, id := range ids {
+		from := keys.AppendDataPrefix(nil, id)
+		if err := s.excise(from, keys.AfterPrefix(from)); err != nil {
+			s.log.Error("sweep chunks", "table", id.Table, "segment", id.ID, "error", err)
+			return
+		}
+		s.written.SweptSegments.Add(1)
+	}
+}
+
+// excise removes a span and gives back the files that lie in it.
+func (s *Store) excise(from, to []byte) error {
+	s.ingesting.RLock()
+	defer s.ingesting.RUnlock()
+	err := s.db.Excise(context.Background(), pebble.KeyRange{Start: from, End: to})
+	if failed := s.failed.get(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// garbageBytes is how much of a memtable and its log may be rows that are in
+// segments before it is flushed for their sake, once no more come.
+const garbageBytes = 1 << 20
+
+// flushGarbage gives back the log that holds flushed rows only: a memtable is
+// flushed by itself when it is full, which may be never. calm says that nothing
+// was flushed since the last call.
+func (s *Store) flushGarbage(calm bool) {
+	if n := s.sweeper.garbage.Load(); !calm || n < garbageBytes {
+		return
+	}
+	s.sweeper.garbage.Store(0)
+	if _, err := s.db.AsyncFlush(); err != nil {
+		s.log.Error("flush the log", "error", err)
+	}
+}
+
+// deleteCleaner deletes obsolete files. That it also is a cleaner which needs
+// the contents of old logs keeps Pebble from keeping up to five of them, each of
+// the size of a memtable, for reuse.
+type deleteCleaner struct {
+	pebble.DeleteCleaner
+	needsLogs
+}
+
+// needsLogs hides the other methods of the archiving cleaner one level deeper.
+type needsLogs struct{ pebble.ArchiveCleaner }
