@@ -110,17 +110,7 @@ func (t *Tx) holdContainers() (unlock func()) {
 }
 
 // encode builds the arrival blocks of a table outside of the commit lock.
-func (t *Tx) encode(tt *txTable) {
-	ids, _ := columnIDs(tt.schema)
-	tt.encoded = tt.encoded[:0]
-	for _, b := range tt.blocks {
-		if b.n <= segment.SmallArrival {
-			tt.encoded = append(tt.encoded, encodeRows(tt.schema, b))
-		} else {
-			tt.encoded = append(tt.encoded, t.arrival.Append(nil, ids, b.cols, b.n))
-		}
-	}
-}
+func (t *Tx) encode(tt *txTable) { tt.encoded = encodeArrivals(tt.schema, tt.blocks) }
 
 // commit queues a request and returns when it is decided. Whoever holds the
 // commit lock is the committer and takes all that queue up meanwhile: they
@@ -567,10 +557,13 @@ func (v *version) addKeys(tt *txTable) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if v.active.len() == 0 {
-		v.active.base = v.ord - uint64(tt.index.len())
-	}
-	for i, h := range tt.index.hashes {
-		v.active.add(tt.index.keys.At(i), h)
+		// The transaction needs its index no more: large ones are not copied.
+		tt.index.base = v.ord - uint64(tt.index.len())
+		v.active = tt.index
+	} else {
+		for i, h := range tt.index.hashes {
+			v.active.add(tt.index.keys.At(i), h)
+		}
 	}
 	ts.raise(tt.index.max)
 	for _, sg := range tt.staged {

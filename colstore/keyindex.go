@@ -2,6 +2,7 @@ package colstore
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -48,7 +49,7 @@ func (x *keyIndex) find(key []byte, hash uint64) int {
 // add inserts the key of the next row.
 func (x *keyIndex) add(key []byte, hash uint64) {
 	if len(x.hashes)*2 >= len(x.slots) {
-		x.rehash(max(1024, 2*len(x.slots)))
+		x.grow()
 	}
 	x.hashes = append(x.hashes, hash)
 	x.keys.Append(key)
@@ -56,6 +57,22 @@ func (x *keyIndex) add(key []byte, hash uint64) {
 	if bytes.Compare(key, x.max) > 0 {
 		x.max = append(x.max[:0], key...)
 	}
+}
+
+// grow makes room for keys: at once for as many as the slots take, so that they
+// move seldom.
+func (x *keyIndex) grow() {
+	n := max(1024, 4*len(x.slots))
+	if len(x.slots) >= 1<<20 {
+		n = 2 * len(x.slots)
+	}
+	if have := len(x.hashes); have > 0 {
+		more := n/2 - have
+		x.hashes = slices.Grow(x.hashes, more)
+		x.keys.Ends = slices.Grow(x.keys.Ends, more)
+		x.keys.Data = slices.Grow(x.keys.Data, len(x.keys.Data)/have*more)
+	}
+	x.rehash(n)
 }
 
 func (x *keyIndex) place(hash uint64, p uint32) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tsdb/colstore/keys"
-	"tsdb/colstore/segment"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -23,7 +22,6 @@ type Tx struct {
 	altered []alteration
 	marks   []txMark
 	keys    keyBatch
-	arrival segment.ArrivalWriter
 	base    *state // of REPEATABLE READ, held; nil: statements see the latest state
 }
 
