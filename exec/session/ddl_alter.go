@@ -22,6 +22,7 @@ type alteration struct {
 	// rewrite: the rows move into a storage of its own, for another key, layout
 	// or uniqueness, or for a column whose values differ from row to row.
 	rewrite bool
+	rekeyed bool                             // the primary key came or went
 	fill    map[table.ColumnID]*defaultValue // values that differ from row to row
 	notNull map[table.ColumnID]bool          // columns that must be found without NULLs
 	added   map[table.ColumnID]bool
@@ -270,7 +271,7 @@ func (x *alteration) dropConstraint(name string, missingOK bool) error {
 		return pgerr.New(pgerr.UndefinedObject, `constraint "%s" of relation "%s" does not exist`, name, x.old.Name)
 	}
 	if x.t.Constraints[i].Primary {
-		x.rewrite = true
+		x.rewrite, x.rekeyed = true, true
 	}
 	x.t.Constraints = slices.Delete(x.t.Constraints, i, i+1)
 	return nil
@@ -300,6 +301,7 @@ func (x *alteration) apply(ctx context.Context) error {
 			return err
 		}
 		x.rewrite = true
+		x.rekeyed = x.rekeyed || k.primary
 	}
 	x.t.DeriveKeys()
 	if x.rewrite {

@@ -15,7 +15,8 @@ import (
 )
 
 // move copies the rows into a new storage of the altered shape and drops the
-// old one, all in this transaction. A key decides the layout as in CREATE TABLE.
+// old one, all in this transaction. A primary key that came or went decides the
+// layout anew, as in CREATE TABLE.
 func (x *alteration) move(ctx context.Context) error {
 	if err := x.newStorage(); err != nil {
 		return err
@@ -63,7 +64,7 @@ func (x *alteration) newStorage() error {
 		return err
 	}
 	t := x.t
-	bucket := t.Storage.Bucket
+	bucket, unit := t.Storage.Bucket, t.Storage.TimeUnit
 	t.Storage.ID, t.Storage.Dropped, t.Storage.Bucket, t.Storage.TimeUnit = table.ID(id), nil, 0, 0
 	for i := range t.Constraints {
 		if c := &t.Constraints[i]; !c.Primary {
@@ -71,6 +72,11 @@ func (x *alteration) newStorage() error {
 				return err
 			}
 		}
+	}
+	if !x.rekeyed {
+		t.Storage.Bucket, t.Storage.TimeUnit = bucket, unit
+		t.DeriveKeys()
+		return nil
 	}
 	given := map[string]string{}
 	for _, o := range t.Options {
