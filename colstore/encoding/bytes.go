@@ -227,24 +227,6 @@ func (d *Decoder) decodePlain(dst *vector.Vector, src []byte, rows int) error {
 	return nil
 }
 
-func (d *Decoder) decodeS2(dst *vector.Vector, src []byte, rows int) error {
-	if len(src) < 4 {
-		return malformed("s2")
-	}
-	size := int(binary.LittleEndian.Uint32(src))
-	if n, err := s2.DecodedLen(src[4:]); err != nil || n != size || size > MaxBlockBytes {
-		return malformed("s2 size")
-	}
-	if cap(d.tmp) < size+Slack {
-		d.tmp = make([]byte, size+Slack)
-	}
-	out, err := s2.Decode(d.tmp[:size:size], src[4:])
-	if err != nil || len(out) != size {
-		return malformed("s2")
-	}
-	return d.decodePlain(dst, d.tmp[:size], rows)
-}
-
 func (d *Decoder) decodeZstd(dst *vector.Vector, src []byte, rows int) error {
 	if len(src) < 4 {
 		return malformed("zstd")
