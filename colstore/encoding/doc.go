@@ -144,6 +144,9 @@ type Encoder struct {
 	lens  []uint64
 	pos   []uint16
 	patch []int64
+
+	exceptions []uint16 // of decimals
+
 	trial []byte
 	tmp   []byte
 	tmp2  []byte

@@ -90,34 +90,39 @@ func loadFloat[T float](src []byte, size int) T {
 	return floatFrom[T](binary.LittleEndian.Uint64(src))
 }
 
+// bitsOf writes the bits of vals to dst.
+func bitsOf[T float](dst []int64, vals []T) {
+	switch v := any(vals).(type) {
+	case []float32:
+		for i, x := range v {
+			dst[i] = int64(math.Float32bits(x))
+		}
+	case []float64:
+		for i, x := range v {
+			dst[i] = int64(math.Float64bits(x))
+		}
+	}
+}
+
 func appendFloats[T float](e *Encoder, dst []byte, vals []T, own *[]T, v *vector.Vector, from, nulls int) ([]byte, Encoding) {
 	if nulls > 0 {
 		*own = append((*own)[:0], vals...)
 		vals = *own
 		fillNulls(vals, v, from)
 	}
-	size := sizeOf[T]()
-	first := floatBits(vals[0])
-	runs, last := 1, first
-	for _, x := range vals[1:] {
-		if b := floatBits(x); b != last {
-			runs, last = runs+1, b
-		}
-	}
-	if runs == 1 {
-		return appendFloat(dst, first, size), Const
-	}
-	start := len(dst)
+	size, start := sizeOf[T](), len(dst)
 	if out, enc, ok := appendDecimals(e, dst, vals, size); ok {
 		return out, enc
 	}
 	dst = dst[:start]
 	e.i64 = extend(e.i64[:0], len(vals))
-	for i, x := range vals {
-		e.i64[i] = int64(floatBits(x))
+	bitsOf(e.i64, vals)
+	p := profileOf(e.i64)
+	if p.lo == p.hi {
+		return appendFloat(dst, uint64(e.i64[0]), size), Const
 	}
-	if runs <= len(vals)/4 {
-		if out := e.appendRuns(dst, e.i64, runs); len(out)-start < len(vals)*size {
+	if p.runs <= len(vals)/4 {
+		if out := e.appendRuns(dst, e.i64, p.runs); len(out)-start < len(vals)*size {
 			return out, Runs
 		}
 	}
@@ -137,6 +142,9 @@ func appendFloats[T float](e *Encoder, dst []byte, vals []T, own *[]T, v *vector
 // where there is no such integer; those repeat another row's.
 func decimals[T float](e *Encoder, vals []T, exp int) {
 	e.i64, e.pos = extend(e.i64[:0], len(vals)), e.pos[:0]
+	if exp == 0 && whole(e.i64, vals) {
+		return
+	}
 	last, known := int64(0), false
 	for i, x := range vals {
 		n, ok := asDecimal(x, exp)
@@ -154,6 +162,19 @@ func decimals[T float](e *Encoder, vals []T, exp int) {
 	}
 }
 
+// whole writes vals as integers if all of them are, and none is minus zero.
+func whole[T float](dst []int64, vals []T) bool {
+	dst = dst[:len(vals)]
+	for i, x := range vals {
+		n := int64(x)
+		if T(n) != x || n == 0 && math.Signbit(float64(x)) || n >= 1<<52 || n <= -1<<52 {
+			return false
+		}
+		dst[i] = n
+	}
+	return true
+}
+
 // appendDecimals gives up when the result is not smaller than the raw values.
 func appendDecimals[T float](e *Encoder, dst []byte, vals []T, size int) ([]byte, Encoding, bool) {
 	exp := chooseExponent(vals)
@@ -164,11 +185,14 @@ func appendDecimals[T float](e *Encoder, dst []byte, vals []T, size int) ([]byte
 	if len(e.pos)*(2+size) >= len(vals)*size {
 		return dst, 0, false
 	}
-	pos := append([]uint16(nil), e.pos...) // the ladder uses e.pos too
+	pos := append(e.exceptions[:0], e.pos...) // the ladder uses e.pos too
+	e.exceptions = pos
 	start := len(dst)
-	e.tmp = e.tmp[:0]
 	var enc Encoding
-	e.tmp, enc = e.appendI64(e.tmp, e.i64)
+	e.tmp, enc = e.appendI64(e.tmp[:0], e.i64)
+	if enc == Const && len(pos) == 0 {
+		return appendFloat(dst, floatBits(vals[0]), size), Const, true
+	}
 	dst = append(dst, byte(exp))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(pos)))
 	form := DecimalInts

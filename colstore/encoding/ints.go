@@ -2,7 +2,6 @@ package encoding
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
@@ -307,8 +306,9 @@ type fitted struct {
 // The histogram that finds a window: bins are a power of two wide, so that a
 // sample's middle spans less than binSpan of them.
 const (
-	bins    = 256
+	bins    = 128
 	binSpan = 32
+	maxSpan = 7 // a window of 2^maxSpan bins is all
 )
 
 // window looks for a base and a width below full under which the packed
@@ -318,7 +318,13 @@ func window(vals []int64, full uint) (fitted, int, bool) {
 	if len(vals) < 32 || full < 2 {
 		return fitted{}, 0, false
 	}
-	med, shift := middle(vals)
+	med, span := middle(vals)
+	inner := kernels.Width(span)
+	if inner+2 > full {
+		return fitted{}, 0, false // few values lie outside of the middle by much
+	}
+	shift := kernels.Width(span / binSpan)
+	inner -= shift
 	var hist [bins]uint16
 	for _, x := range vals {
 		d := x - med
@@ -330,7 +336,7 @@ func window(vals []int64, full uint) (fitted, int, bool) {
 	patch := 2 + int(full+6)/7
 	n := len(vals)
 	best, size := fitted{}, 1<<30
-	for k := uint(0); k <= 7 && k+shift < full; k++ {
+	for k := max(inner, 1) - 1; k < maxSpan && k+shift < full; k++ {
 		in, most, at := 0, 0, 0
 		span := 1 << k
 		for i := 0; i < bins; i++ {
@@ -353,8 +359,9 @@ func window(vals []int64, full uint) (fitted, int, bool) {
 	return best, size, size < 1<<30
 }
 
-// middle returns the median of a sample and the width of bins.
-func middle(vals []int64) (med int64, shift uint) {
+// middle returns the median of a sample and the distance in which most of it
+// lies.
+func middle(vals []int64) (med int64, span uint64) {
 	var s [32]int64
 	for i := range s {
 		x := vals[i*len(vals)/len(s)]
@@ -364,11 +371,7 @@ func middle(vals []int64) (med int64, shift uint) {
 		}
 		s[j] = x
 	}
-	span := uint64(s[28]) - uint64(s[3])
-	if l := bits.Len64(span / binSpan); l > 0 {
-		shift = uint(l)
-	}
-	return s[16], shift
+	return s[16], uint64(s[28]) - uint64(s[3])
 }
 
 // appendPatched appends width, patches and packed values.
