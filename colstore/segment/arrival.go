@@ -20,7 +20,6 @@ type ArrivalWriter struct {
 // Append encodes the first rows rows of flat columns.
 func (w *ArrivalWriter) Append(dst []byte, ids []uint32, cols []*vector.Vector, rows int) []byte {
 	start := len(dst)
-	w.chunk.SetEffort(encoding.Quick)
 	dst = open(dst, magicArrival)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(rows))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(cols)))
