@@ -41,6 +41,8 @@
 //	Codes         Bytes           encoding u8 | payload: codes into the chunk's dictionary as integers
 //	Zstd          Bytes           raw size u32 | zstd frame holding a Plain payload
 //	Scaled        integers        base varint | factor uvarint | encoding u8 | payload: (value - base) / factor
+//	Huffman       integers        0 u8 | base varint | patches | huff0 block of bytes (value - base)
+//	              or              1 u8 | first varint | base varint | patches | the same of differences
 //
 //	patches       count uvarint | per patch: rows skipped uvarint, value - base varint
 //	bit runs      first bit u8 | runs u16 | width u8 | packed (length - 1)
@@ -54,6 +56,8 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+
+	"github.com/klauspost/compress/huff0"
 
 	"tsdb/colstore/vector"
 )
@@ -91,13 +95,14 @@ const (
 	Codes        Encoding = 16
 	Zstd         Encoding = 17
 	Scaled       Encoding = 18
+	Huffman      Encoding = 19
 
 	// ValidRuns is set in the number of a block whose validity is in runs.
 	ValidRuns Encoding = 0x80
 )
 
 var names = [...]string{"null", "const", "raw", "for", "delta", "decimal", "dict", "plain", "s2", "step", "linear",
-	"patched for", "patched delta", "runs", "decimal integers", "split", "codes", "zstd", "scaled"}
+	"patched for", "patched delta", "runs", "decimal integers", "split", "codes", "zstd", "scaled", "huffman"}
 
 func (e Encoding) String() string {
 	form := e &^ ValidRuns
@@ -146,6 +151,9 @@ type Encoder struct {
 	patch []int64
 
 	exceptions []uint16 // of decimals
+	bytes      []byte
+	huff       []byte
+	scratch    *huff0.Scratch
 
 	trial []byte
 	tmp   []byte
@@ -161,6 +169,9 @@ type Decoder struct {
 	valid []uint64
 	bits  []uint64
 	vec   vector.Vector
+
+	bytes   []byte
+	scratch *huff0.Scratch
 }
 
 // Block is the position of a block in a column: rows From to To.

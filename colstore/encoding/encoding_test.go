@@ -332,7 +332,7 @@ func mutilate(t *testing.T, rng *rand.Rand, d *Decoder, k vector.Kind, enc Encod
 		}
 		e := enc
 		if rng.IntN(3) == 0 {
-			e = Encoding(rng.IntN(20)) | Encoding(rng.IntN(2))*ValidRuns
+			e = Encoding(rng.IntN(21)) | Encoding(rng.IntN(2))*ValidRuns
 		}
 		n := rows
 		if rng.IntN(3) == 0 {

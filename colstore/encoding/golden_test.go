@@ -70,6 +70,8 @@ func goldenBlocks() []goldenBlock {
 		{"two series", series(64, func(i int) int64 { return int64(i%40*10+i*7%3) + int64(i/40)*123_456_789 }), nil, Full, PatchedDelta},
 		{"runs", series(60, func(i int) int64 { return int64(i / 15 * i / 15) }), nil, Full, Runs},
 		{"common divisor", series(64, func(i int) int64 { return int64(i*7919%64) * 1000 }), nil, Full, Scaled},
+		{"huffman of differences", series(100, walk(9)), nil, Cold, Huffman},
+		{"huffman of values", series(100, func(i int) int64 { return []int64{7, 7, 7, 7, 7, 7, 7, 201, 90, 13}[i*i%97%10] }), nil, Cold, Huffman},
 		{"decimal float8", floats(9, func(i int) float64 { return float64(i*i%7)/10 + 20 }), nil, Full, Decimal},
 		{"decimal float4", float32s(9, func(i int) float32 { return float32(i*i%7)/10 + 20 }), nil, Full, Decimal},
 		{"decimal with exceptions", floats(40, func(i int) float64 {
@@ -97,7 +99,7 @@ func goldenBlocks() []goldenBlock {
 
 // compressed forms are not compared byte by byte: another version of the
 // library may find shorter ones.
-func (g *goldenBlock) compressed() bool { return g.want == S2 || g.want == Zstd }
+func (g *goldenBlock) compressed() bool { return g.want == S2 || g.want == Zstd || g.want == Huffman }
 
 // TestBlocksOfOldFiles decodes the stored bytes of every form, and encodes the
 // same rows to the same bytes.

@@ -20,6 +20,10 @@ const headerSlack = 16
 // than it takes.
 const minScaled = 64
 
+// minHuffman is the number of values below which the table of a code takes what
+// it saves.
+const minHuffman = 64
+
 // minPatchGain is the number of bytes that patches must save.
 const minPatchGain = 16
 
@@ -102,6 +106,9 @@ func (e *Encoder) appendI64(dst []byte, vals []int64) ([]byte, Encoding) {
 		}
 	}
 	plan, size := e.choose(vals, &p)
+	if e.Effort == Cold && n >= minHuffman && size > n/8 && e.huffmanSearch(vals, &p, size) {
+		plan.enc, size = Huffman, len(e.huff)
+	}
 	if p.runs <= n/4 {
 		if out := e.appendRuns(e.trial[:0], vals, p.runs); len(out) <= size {
 			e.trial = out
@@ -111,6 +118,8 @@ func (e *Encoder) appendI64(dst []byte, vals []int64) ([]byte, Encoding) {
 		}
 	}
 	switch plan.enc {
+	case Huffman:
+		return append(dst, e.huff...), Huffman
 	case Linear:
 		return e.appendLinear(dst, vals, plan), Linear
 	case PatchedFOR:
@@ -376,6 +385,12 @@ func middle(vals []int64) (med int64, span uint64) {
 
 // appendPatched appends width, patches and packed values.
 func (e *Encoder) appendPatched(dst []byte, vals []int64, p plan) []byte {
+	return kernels.Pack(e.appendPatches(append(dst, byte(p.width)), vals, p), e.u64, p.width)
+}
+
+// appendPatches appends the patches of the values that the window of p does
+// not hold, and leaves the others, less the base, in e.u64.
+func (e *Encoder) appendPatches(dst []byte, vals []int64, p plan) []byte {
 	e.u64 = extend(e.u64[:0], len(vals))
 	e.pos, e.patch = e.pos[:0], e.patch[:0]
 	limit := uint64(1) << p.width
@@ -395,12 +410,12 @@ func (e *Encoder) appendPatched(dst []byte, vals []int64, p plan) []byte {
 		}
 		e.u64[i] = slot
 	}
-	dst = binary.AppendUvarint(append(dst, byte(p.width)), uint64(len(e.pos)))
+	dst = binary.AppendUvarint(dst, uint64(len(e.pos)))
 	next := 0
 	for i, at := range e.pos {
 		dst = binary.AppendUvarint(dst, uint64(int(at)-next))
 		dst = binary.AppendVarint(dst, e.patch[i])
 		next = int(at) + 1
 	}
-	return kernels.Pack(dst, e.u64, p.width)
+	return dst
 }

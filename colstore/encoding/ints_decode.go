@@ -76,6 +76,8 @@ func decodeInts[T kernels.Int](d *Decoder, dst []T, enc Encoding, src []byte) er
 		return decodePatchedDelta(dst, src)
 	case Runs:
 		return decodeRuns(d, dst, src)
+	case Huffman:
+		return decodeHuffman(d, dst, src)
 	case Scaled:
 		s, err := parseScaled(src)
 		if err != nil {
@@ -172,26 +174,37 @@ func parsePatched(src []byte, rows int) (patchedBlock, error) {
 		return p, malformed("patched")
 	}
 	p.base, p.width, p.rows = base, uint(src[n]), rows
-	src = src[n+1:]
+	if p.width > 63 {
+		return p, malformed("patched width")
+	}
+	src, err := p.readPatches(src[n+1:])
+	if err != nil {
+		return p, err
+	}
+	if err := packed(src, rows, p.width); err != nil {
+		return p, err
+	}
+	p.bits = withSlack(src)
+	return p, nil
+}
+
+// readPatches sets the patches of the block and returns what follows them.
+func (p *patchedBlock) readPatches(src []byte) ([]byte, error) {
 	count, n := binary.Uvarint(src)
-	if n <= 0 || count > uint64(rows) || p.width > 63 {
-		return p, malformed("patches")
+	if n <= 0 || count > uint64(p.rows) {
+		return nil, malformed("patches")
 	}
 	src = src[n:]
 	p.count, p.patches = int(count), src
-	at, next := 0, 0
+	next := 0
 	for range p.count {
-		_, _, size := nextPatch(src[at:], &next, rows)
+		_, _, size := nextPatch(src, &next, p.rows)
 		if size == 0 {
-			return p, malformed("patch")
+			return nil, malformed("patch")
 		}
-		at += size
+		src = src[size:]
 	}
-	if err := packed(src[at:], rows, p.width); err != nil {
-		return p, err
-	}
-	p.bits = withSlack(src[at:])
-	return p, nil
+	return src, nil
 }
 
 // nextPatch returns the row and the value above the base of the patch at the

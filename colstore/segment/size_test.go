@@ -67,6 +67,8 @@ func TestMetricsTakeFewBytes(t *testing.T) {
 	}{
 		{vector.Int64, encoding.Full, 5},
 		{vector.Float64, encoding.Full, 5},
+		{vector.Int64, encoding.Cold, 3.6},
+		{vector.Float64, encoding.Cold, 3.6},
 	} {
 		cols := cpuColumns(rand.New(rand.NewPCG(1, 2)), c.kind)
 		var w ChunkWriter
