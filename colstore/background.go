@@ -52,10 +52,8 @@ func (s *Store) flushInBackground() {
 
 // wanted lists the tables that asked for a flush.
 func (s *Store) wanted() []table.ID {
-	st := s.acquire()
-	defer st.release()
 	var out []table.ID
-	for _, v := range st.tables {
+	for _, v := range s.current.Load().tables {
 		if v.shared.flushWanted.Load() {
 			out = append(out, v.schema.ID)
 		}
@@ -121,7 +119,7 @@ func (s *Store) compactInBackground() {
 // compactAll looks at every table once. What one table needs after that, the
 // next tick finds. An error of one table does not keep others waiting.
 func (s *Store) compactAll() error {
-	st := s.acquire()
+	st := s.current.Load() // without a reference, which would hold chunks back
 	var ids []table.ID
 	for _, v := range st.tables {
 		if v.schema.Layout == table.Columnar && len(v.segs.segs) > 0 {
@@ -131,7 +129,6 @@ func (s *Store) compactAll() error {
 	s.compactor.mu.Lock()
 	s.compactor.prune(st)
 	s.compactor.mu.Unlock()
-	st.release()
 	var failed error
 	for _, id := range ids {
 		if err := s.goOn(context.Background()); err != nil {

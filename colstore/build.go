@@ -98,7 +98,6 @@ type builder struct {
 	segs    []*seg
 	sources []relocated // where the rows of the inputs went, if traced
 	placed  uint32      // rows of segs
-	expired int64       // rows left out since they are too old
 
 	out     *sstable.Writer
 	outSize int64

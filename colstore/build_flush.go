@@ -91,7 +91,6 @@ func (b *builder) group() []bucketGroup {
 				if t, null := timeOf(b.schema, in.mem.cols[b.schema.Time], i); null {
 					bucket = keys.BucketNull
 				} else if b.isExpired(t) {
-					b.expired++
 					continue
 				} else {
 					bucket = bucketOf(t, b.base, b.class)

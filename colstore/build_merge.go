@@ -217,7 +217,6 @@ func (c *mergeCursor) load() error {
 		}
 		if b.live != noExpiry {
 			if t, null := timeOf(b.schema, c.cols[b.schema.Time], i); !null && b.isExpired(t) {
-				b.expired++
 				continue
 			}
 		}

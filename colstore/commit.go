@@ -583,6 +583,7 @@ func (g *groupCommit) drop(t *Tx, id table.ID) {
 			g.deleteAll(keys.SpaceIndex, x.ID)
 		}
 		g.dropped = append(g.dropped, v)
+		g.s.sweeper.garbage.Add(v.bytes)
 		g.draft.remove(id)
 	}
 	if tt := t.find(id); tt != nil {

@@ -117,13 +117,15 @@ func (s *Store) adopt(r *replacement, moved *relocation) error {
 	}
 	records := r.records(v)
 	nv := *v
-	nv.rows -= r.lostRows(v)
+	lost := r.lostRows(v)
+	nv.rows -= lost
 	if r.frozen > 0 {
 		nv.blocks = append([]*block(nil), v.blocks[r.frozen:]...)
 		nv.frozen, nv.bytes, nv.older = 0, 0, nil
 		for _, b := range nv.blocks {
 			nv.bytes += b.size
 		}
+		s.sweeper.garbage.Add(v.bytes - nv.bytes)
 	}
 	r.exchange(v, &nv)
 	draft := s.draft()
@@ -133,6 +135,7 @@ func (s *Store) adopt(r *replacement, moved *relocation) error {
 		g.doomed.Store(true)
 	}
 	s.publish(draft)
+	s.written.ExpiredRows.Add(lost)
 	for _, g := range r.b.segs {
 		g.release()
 	}

@@ -149,6 +149,7 @@ func Open(dir string, o Options) (*Store, error) {
 func newStore(dir string, o Options) *Store {
 	s := &Store{dir: dir, fs: o.FS, log: o.Logger, wake: make(chan struct{}, 1), compactWake: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.compactor.seen, s.compactor.damaged = map[uint64]time.Time{}, map[uint64]time.Time{}
+	s.compactor.seen, s.compactor.damaged = map[uint64]time.Time{}, map[uint64]time.Time{}
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}

@@ -29,7 +29,9 @@ func (s *Store) Vacuum(ctx context.Context, ids []table.ID, progress func(done, 
 			return err
 		}
 	}
+	s.compactor.mu.Lock() // the background's compaction holds what it replaced until it ends
 	s.runSweeps()
+	s.compactor.mu.Unlock()
 	if err := s.flushLog(ctx); err != nil {
 		return err
 	}
@@ -39,10 +41,8 @@ func (s *Store) Vacuum(ctx context.Context, ids []table.ID, progress func(done, 
 
 // columnar lists the tables that have segments.
 func (s *Store) columnar() []table.ID {
-	st := s.acquire()
-	defer st.release()
 	var ids []table.ID
-	for _, v := range st.tables {
+	for _, v := range s.current.Load().tables {
 		if v.schema.Layout == table.Columnar {
 			ids = append(ids, v.schema.ID)
 		}

@@ -27,14 +27,12 @@ type writeCounters struct {
 func (c *writeCounters) flushed(b *builder) {
 	c.Flushes.Add(1)
 	c.FlushBytes.Add(b.bytes)
-	c.ExpiredRows.Add(b.expired)
 }
 
 // compacted counts a published compaction of segments.
 func (c *writeCounters) compacted(b *builder) {
 	c.Compactions.Add(1)
 	c.CompactBytes.Add(b.bytes)
-	c.ExpiredRows.Add(b.expired)
 }
 
 // committed counts the rows of a transaction. Those that it staged were counted
