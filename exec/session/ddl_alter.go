@@ -36,8 +36,7 @@ func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query
 	if t == nil || err != nil {
 		return err
 	}
-	x := &alteration{tableBuilder: tableBuilder{s: s, st: st, t: t.Clone(), null: map[int]bool{}}, old: t,
-		fill: map[table.ColumnID]*defaultValue{}, notNull: map[table.ColumnID]bool{}, added: map[table.ColumnID]bool{}}
+	x := s.newAlteration(st, t)
 	// As in PostgreSQL, columns go before columns come, and keys come last.
 	for phase := range 4 {
 		for _, c := range n.Cmds {
@@ -51,6 +50,11 @@ func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query
 		}
 	}
 	return x.apply(ctx)
+}
+
+func (s *Session) newAlteration(st *sql.Statement, t *catalog.Table) *alteration {
+	return &alteration{tableBuilder: tableBuilder{s: s, st: st, t: t.Clone(), null: map[int]bool{}}, old: t,
+		fill: map[table.ColumnID]*defaultValue{}, notNull: map[table.ColumnID]bool{}, added: map[table.ColumnID]bool{}}
 }
 
 // alterTarget finds the table and waits until nobody else changes its rows;

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -67,7 +68,7 @@ func (s *Session) mustOwn(t *catalog.Table) error {
 }
 
 // drop runs DROP of any kind of object.
-func (s *Session) drop(n *pg_query.DropStmt) error {
+func (s *Session) drop(ctx context.Context, n *pg_query.DropStmt) error {
 	switch n.RemoveType {
 	case pg_query.ObjectType_OBJECT_TABLE:
 		return s.dropTables(n)
@@ -75,7 +76,7 @@ func (s *Session) drop(n *pg_query.DropStmt) error {
 		return s.dropSchemas(n)
 	case pg_query.ObjectType_OBJECT_VIEW, pg_query.ObjectType_OBJECT_MATVIEW, pg_query.ObjectType_OBJECT_SEQUENCE,
 		pg_query.ObjectType_OBJECT_INDEX:
-		return s.dropOther(n)
+		return s.dropOther(ctx, n)
 	}
 	return pgerr.Unsupported("%s", "DROP "+objectName(n.RemoveType))
 }
@@ -142,9 +143,8 @@ func (s *Session) dropTable(t *catalog.Table) error {
 	return nil
 }
 
-// dropOther serves DROP of kinds of which none can exist, apart from the
-// indexes behind constraints.
-func (s *Session) dropOther(n *pg_query.DropStmt) error {
+// dropOther serves DROP of unique indexes and of kinds of which none can exist.
+func (s *Session) dropOther(ctx context.Context, n *pg_query.DropStmt) error {
 	kind := strings.ToLower(objectName(n.RemoveType))
 	code := pgerr.UndefinedTable
 	if n.RemoveType == pg_query.ObjectType_OBJECT_INDEX {
@@ -165,6 +165,12 @@ func (s *Session) dropOther(n *pg_query.DropStmt) error {
 				WithHint("Use DROP TABLE to remove a table.")
 		}
 		if kind == "index" {
+			if found, err := s.dropIndex(ctx, schema, name); found || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 			if err := s.refuseConstraintIndex(schema, name); err != nil {
 				return err
 			}

@@ -69,7 +69,7 @@ func (s *Session) dropSchemas(n *pg_query.DropStmt) error {
 }
 
 func (s *Session) dropSchema(sc *catalog.Schema, cascade bool) error {
-	if sc.OID == catalog.PgCatalogOID || sc.OID == catalog.InformationSchemaOID {
+	if catalog.IsSystem(sc.OID) {
 		return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop schema %s because it is required by the database system", sc.Name)
 	}
 	if !s.superuser() && sc.Owner != s.userOID() {

@@ -29,9 +29,10 @@ type tableBuilder struct {
 	keys []keyClause
 }
 
-// keyClause is a PRIMARY KEY or UNIQUE of the statement.
+// keyClause is a PRIMARY KEY or UNIQUE of the statement, or a unique index.
 type keyClause struct {
 	primary  bool
+	index    bool
 	name     string
 	columns  []string
 	location int32
@@ -118,7 +119,7 @@ func (s *Session) targetSchema(rv *pg_query.RangeVar) (*catalog.Schema, error) {
 }
 
 func refuseSystemSchema(sc *catalog.Schema, rel string) error {
-	if sc.OID == catalog.PgCatalogOID || sc.OID == catalog.InformationSchemaOID {
+	if catalog.IsSystem(sc.OID) {
 		return pgerr.New(pgerr.InsufficientPrivilege, `permission denied to create "%s.%s"`, sc.Name, rel).
 			WithDetail("System catalog modifications are currently disallowed.")
 	}
@@ -421,7 +422,7 @@ func (b *tableBuilder) key(k keyClause) error {
 	if k.primary {
 		word = "primary key"
 	}
-	con := catalog.Constraint{Primary: k.primary}
+	con := catalog.Constraint{Primary: k.primary, Index: k.index}
 	for _, name := range k.columns {
 		col := b.t.ColumnIndex(name)
 		if col < 0 {
@@ -481,7 +482,10 @@ func (b *tableBuilder) constraintName(k keyClause) (string, error) {
 		return k.name, nil
 	}
 	middle, suffix := "", "pkey"
-	if !k.primary {
+	switch {
+	case k.index:
+		middle, suffix = strings.Join(k.columns, "_"), "idx"
+	case !k.primary:
 		middle, suffix = strings.Join(k.columns, "_"), "key"
 	}
 	for n := 0; ; n++ {

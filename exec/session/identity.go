@@ -16,6 +16,7 @@ var (
 	_ pgcatalog.SettingsLister = (*Session)(nil)
 	_ pgcatalog.ActivityLister = (*Session)(nil)
 	_ pgcatalog.Sizer          = (*Session)(nil)
+	_ pgcatalog.StorageLister  = (*Session)(nil)
 )
 
 func (s *Session) currentUser() string {
@@ -115,6 +116,23 @@ func (s *Session) TableSize(t *catalog.Table) (bytes, rows int64) {
 	st = v.snap.Stats(t.Storage.ID)
 	return st.Bytes, st.Rows
 }
+
+// Segments implements pgcatalog.StorageLister.
+func (s *Session) Segments(t *catalog.Table) ([]table.SegmentInfo, error) {
+	v := s.view()
+	defer v.close()
+	return v.snap.Segments(t.Storage.ID)
+}
+
+// Chunks implements pgcatalog.StorageLister.
+func (s *Session) Chunks(t *catalog.Table) ([]table.ChunkInfo, error) {
+	v := s.view()
+	defer v.close()
+	return v.snap.Chunks(t.Storage.ID)
+}
+
+// WriteStats implements pgcatalog.StorageLister.
+func (s *Session) WriteStats() table.WriteStats { return s.e.store.WriteStats() }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 

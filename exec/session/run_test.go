@@ -34,6 +34,6 @@ func TestCatalogRelationsSeeTheTransaction(t *testing.T) {
 		"ROLLBACK; SELECT count(*) FROM pg_class WHERE relname = 't'", "[ROLLBACK]0\n[SELECT 1]",
 		"SELECT setting, unit FROM pg_settings WHERE name = 'work_mem'", "4096|kB\n[SELECT 1]",
 		"SELECT usename, state FROM pg_stat_activity", "tsdb|active\n[SELECT 1]",
-		"COPY (SELECT nspname FROM pg_namespace ORDER BY 1) TO STDOUT", "information_schema\npg_catalog\npublic\n[COPY 3]",
+		"COPY (SELECT nspname FROM pg_namespace ORDER BY 1) TO STDOUT", "information_schema\npg_catalog\npublic\ntsdb_stat\n[COPY 4]",
 	)
 }

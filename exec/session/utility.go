@@ -76,9 +76,11 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		tag, run = "CREATE TABLE", func() error { return s.createTable(a.st, n.CreateStmt) }
 	case *pg_query.Node_DropStmt:
 		tag = commandName(a.st.Node)
-		run = func() error { return s.drop(n.DropStmt) }
+		run = func() error { return s.drop(ctx, n.DropStmt) }
 	case *pg_query.Node_AlterTableStmt:
 		tag, run = "ALTER TABLE", func() error { return s.alterTable(ctx, a.st, n.AlterTableStmt) }
+	case *pg_query.Node_IndexStmt:
+		tag, run = "CREATE INDEX", func() error { return s.createIndex(ctx, a.st, n.IndexStmt) }
 	case *pg_query.Node_RenameStmt:
 		tag, run = "ALTER TABLE", func() error { return s.rename(ctx, n.RenameStmt) }
 	case *pg_query.Node_TruncateStmt:

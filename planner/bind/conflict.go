@@ -88,7 +88,7 @@ func (in *inserter) arbiters(n *pg_query.InferClause, columns []int) ([]int, err
 	var out []int
 	for i := range in.table.Constraints {
 		c := &in.table.Constraints[i]
-		if n.Conname != "" && c.Name == n.Conname || n.Conname == "" && sameColumns(c.Columns, columns) {
+		if n.Conname != "" && c.Name == n.Conname && !c.Index || n.Conname == "" && sameColumns(c.Columns, columns) {
 			out = append(out, i)
 		}
 	}

@@ -57,7 +57,7 @@ func (b *binder) inSchema(oid types.OID, schema, name string) *relation {
 	if t, ok := b.env.Catalog.Table(oid, name); ok {
 		return &relation{table: t, schema: schema}
 	}
-	if b.env.Virtual != nil && (oid == catalog.PgCatalogOID || oid == catalog.InformationSchemaOID) {
+	if b.env.Virtual != nil && catalog.IsSystem(oid) {
 		if v := b.env.Virtual(schema, name); v != nil {
 			return &relation{virtual: v, schema: schema}
 		}

@@ -18,12 +18,18 @@ import (
 const (
 	PgCatalogOID         types.OID = 11
 	PublicOID            types.OID = 2200
+	StatOID              types.OID = 16390 // schema tsdb_stat
 	InformationSchemaOID types.OID = 13182
 	BootstrapRoleOID     types.OID = 10
 	DatabaseOID          types.OID = 16384 // tsdb; postgres is 5
 	PostgresDatabaseOID  types.OID = 5
 	FirstUserOID         types.OID = 16400
 )
+
+// IsSystem reports whether a schema holds computed relations only.
+func IsSystem(schema types.OID) bool {
+	return schema == PgCatalogOID || schema == InformationSchemaOID || schema == StatOID
+}
 
 // Role is a user or group.
 type Role struct {

@@ -84,7 +84,7 @@ func TestStoredCatalogComesBack(t *testing.T) {
 	c := b.WithoutTable(16500).WithoutRole("bob").WithoutSchema("s").WithoutSchema("public")
 	r.apply(Changes(b, c))
 	got, _, err = Load(r.meta)
-	if err != nil || len(got.Tables()) != 0 || len(got.Roles()) != 2 || len(got.Schemas()) != 2 {
+	if err != nil || len(got.Tables()) != 0 || len(got.Roles()) != 2 || len(got.Schemas()) != 3 {
 		t.Errorf("after drops: %d tables, %d roles, %d schemas, %v", len(got.Tables()), len(got.Roles()), len(got.Schemas()), err)
 	}
 	if len(Changes(c, c)) != 0 {

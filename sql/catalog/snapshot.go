@@ -34,7 +34,8 @@ func empty() *Snapshot {
 }
 
 // Bootstrap returns the catalog of a new database: the superusers tsdb and
-// postgres, the schemas pg_catalog, information_schema and public.
+// postgres, the schemas pg_catalog,
+// information_schema, tsdb_stat and public.
 func Bootstrap() *Snapshot {
 	s := empty()
 	for i, n := range []string{"tsdb", "postgres"} {
@@ -46,7 +47,7 @@ func Bootstrap() *Snapshot {
 			Inherit: true, Replication: true, BypassRLS: true}
 	}
 	for _, sc := range []Schema{{PgCatalogOID, "pg_catalog", BootstrapRoleOID},
-		{InformationSchemaOID, "information_schema", BootstrapRoleOID}, {PublicOID, "public", BootstrapRoleOID}} {
+		{InformationSchemaOID, "information_schema", BootstrapRoleOID}, {StatOID, "tsdb_stat", BootstrapRoleOID}, {PublicOID, "public", BootstrapRoleOID}} {
 		s.schemas[sc.Name] = &sc
 	}
 	return s

@@ -7,6 +7,8 @@
 // right shape, so that a client's query runs. fill_*.go hold one function per
 // relation that has rows.
 //
+// Schema tsdb_stat has the same form and shows what storage knows of itself.
+//
 // Rows come from the session's snapshot (functions.Ctx.Session.Catalog), so a
 // transaction sees its own DDL.
 package pgcatalog

@@ -118,7 +118,9 @@ func fillInfoColumns(w *rows, s *source) {
 func eachConstraint(s *source, f func(schema string, t *catalog.Table, c *catalog.Constraint)) {
 	for _, t := range s.cat.Tables() {
 		for i := range t.Constraints {
-			f(s.schemaName(t.Schema), t, &t.Constraints[i])
+			if !t.Constraints[i].Index {
+				f(s.schemaName(t.Schema), t, &t.Constraints[i])
+			}
 		}
 	}
 }

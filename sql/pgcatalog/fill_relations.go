@@ -39,6 +39,9 @@ var fills = map[string]func(*rows, *source){
 	"pg_catalog.pg_timezone_abbrevs":             fillTimezoneAbbrevs,
 	"pg_catalog.pg_settings":                     fillSettings,
 	"pg_catalog.pg_stat_activity":                fillActivity,
+	"tsdb_stat.segments":                         fillSegments,
+	"tsdb_stat.chunks":                           fillChunks,
+	"tsdb_stat.writes":                           fillWrites,
 	"information_schema.schemata":                fillSchemata,
 	"information_schema.tables":                  fillInfoTables,
 	"information_schema.columns":                 fillInfoColumns,
@@ -57,8 +60,11 @@ func sortedRelations() []*relation {
 }
 
 func (r *relation) schemaOID() types.OID {
-	if r.schema == "pg_catalog" {
+	switch r.schema {
+	case "pg_catalog":
 		return catalog.PgCatalogOID
+	case "tsdb_stat":
+		return catalog.StatOID
 	}
 	return catalog.InformationSchemaOID
 }
@@ -88,7 +94,7 @@ func fillClass(w *rows, s *source) {
 	for _, t := range s.cat.Tables() {
 		bytes, n := s.size(t)
 		w.oid("oid", t.OID).text("relname", t.Name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
-		w.text("relkind", "r").num("relnatts", int64(len(t.Columns))).oid("relam", 2).oid("reltype", t.TypeOID)
+		w.text("relkind", "r").num("relnatts", int64(max(int(t.Last), len(t.Columns)))).oid("relam", 2).oid("reltype", t.TypeOID)
 		w.oid("relfilenode", t.OID).num("relpages", (bytes+8191)/8192).num("reltuples", n)
 		w.bool("relhasindex", len(t.Constraints) > 0).text("relreplident", "d")
 		if opts := optionArray(t.Options); opts != "" {
@@ -195,6 +201,9 @@ func fillConstraint(w *rows, s *source) {
 	for _, t := range s.cat.Tables() {
 		for i := range t.Constraints {
 			c := &t.Constraints[i]
+			if c.Index {
+				continue
+			}
 			w.oid("oid", c.OID).text("conname", c.Name).oid("connamespace", t.Schema).oid("conrelid", t.OID).oid("conindid", c.IndexOID)
 			if c.Primary {
 				w.text("contype", "p")

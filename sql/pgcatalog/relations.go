@@ -42,7 +42,7 @@ func (r *relation) Rows(c *functions.Ctx) (*vector.Batch, error) {
 	if fill, ok := fills[r.schema+"."+r.name]; ok {
 		fill(w, newSource(c))
 	}
-	return w.batch, nil
+	return w.batch, w.err
 }
 
 var relations = sync.OnceValue(func() map[string]*relation {
@@ -81,6 +81,7 @@ type rows struct {
 	rel   *relation
 	batch *vector.Batch
 	set   []bool
+	err   error // of what the rows come from
 }
 
 func newRows(r *relation) *rows {
@@ -136,10 +137,23 @@ func (w *rows) num(name string, v int64) *rows {
 		c.AppendInt64(v)
 	case vector.Float32:
 		c.AppendFloat32(float32(v))
+	case vector.Float64:
+		c.AppendFloat64(float64(v))
 	case vector.Uint32:
 		c.AppendUint32(uint32(v))
 	default:
 		c.AppendNull()
+	}
+	return w
+}
+
+// ratio sets a float8 column to a / b; NULL without b.
+func (w *rows) ratio(name string, a, b int64) *rows {
+	if b == 0 {
+		return w
+	}
+	if c := w.col(name); c != nil {
+		c.AppendFloat64(float64(a) / float64(b))
 	}
 	return w
 }

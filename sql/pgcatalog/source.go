@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"tsdb/colstore/table"
 	"tsdb/sql/catalog"
 	"tsdb/sql/functions"
 	"tsdb/sql/types"
@@ -21,6 +22,13 @@ type SettingsLister interface{ ListSettings() []Setting }
 type Sizer interface {
 	// TableSize returns the stored bytes and the rows of a table.
 	TableSize(t *catalog.Table) (bytes, rows int64)
+}
+
+// StorageLister is implemented by a session that can look into storage.
+type StorageLister interface {
+	Segments(t *catalog.Table) ([]table.SegmentInfo, error)
+	Chunks(t *catalog.Table) ([]table.ChunkInfo, error)
+	WriteStats() table.WriteStats
 }
 
 // Activity is one connected session as pg_stat_activity shows it.

@@ -38,7 +38,7 @@ var layers = []layer{
 	{"sql/types", []string{"colstore/vector", "sql/pgerr"}},
 	{"sql/functions", []string{"colstore/vector", "sql/pgerr", "sql/types"}},
 	{"sql/catalog", []string{"colstore/vector", "colstore/table", "rowkey", "sql/pgerr", "sql/types", "sql/functions"}},
-	{"sql/pgcatalog", []string{"colstore/vector", "sql/pgerr", "sql/types", "sql/functions", "sql/catalog"}},
+	{"sql/pgcatalog", []string{"colstore/vector", "colstore/table", "sql/pgerr", "sql/types", "sql/functions", "sql/catalog"}},
 	{"sql", []string{"colstore/vector", "sql/pgerr", "sql/types"}},
 	// Folding a constant is evaluating it, so the planner may call the evaluator,
 	// which itself knows bound expressions only.
