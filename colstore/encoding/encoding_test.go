@@ -205,6 +205,11 @@ func TestLadder(t *testing.T) {
 	}
 }
 
+func signed(rng *rand.Rand, shift uint) int64 {
+	x := int64(rng.Uint64() >> shift)
+	return x - int64(rng.Uint64()>>shift)
+}
+
 // randomVector draws a column whose shape, too, is drawn: noise, walks, lines,
 // runs, outliers.
 func randomVector(rng *rand.Rand, k vector.Kind, n int) *vector.Vector {
@@ -215,7 +220,7 @@ func randomVector(rng *rand.Rand, k vector.Kind, n int) *vector.Vector {
 	for i := 0; i < n; i++ {
 		switch shape {
 		case 0: // noise
-			x = int64(rng.Uint64()>>shift) - int64(rng.Uint64()>>shift)
+			x = signed(rng, shift)
 		case 1: // walk
 			x += int64(math.Round(rng.NormFloat64()))
 		case 2: // line
@@ -226,7 +231,7 @@ func randomVector(rng *rand.Rand, k vector.Kind, n int) *vector.Vector {
 			}
 		case 4: // outliers
 			if x = int64(rng.Uint64() >> 56); rng.IntN(50) == 0 {
-				x = int64(rng.Uint64()>>shift) - int64(rng.Uint64()>>shift)
+				x = signed(rng, shift)
 			}
 		case 5: // series one after the other
 			if x += step; rng.IntN(60) == 0 {

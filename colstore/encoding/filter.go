@@ -9,7 +9,7 @@ import (
 )
 
 // Filter is a comparison of a column with a constant: Int for columns of
-// integers, Float for columns of floats. NaN is above all other floats and
+// integers and for dictionary codes, Float for columns of floats. NaN is above all other floats and
 // equal to itself.
 type Filter struct {
 	Op    kernels.Op
@@ -18,7 +18,7 @@ type Filter struct {
 }
 
 // Filter sets bit i of dst, a word per 64 rows, to whether row i of a block of
-// a numeric kind compares; bits of NULL rows and those past the last row are
+// a numeric kind, or of dictionary codes, compares; bits of NULL rows and those past the last row are
 // zero. The block is not decoded where its form allows.
 func (d *Decoder) Filter(dst []uint64, f *Filter, kind vector.Kind, enc Encoding, src []byte, rows, nulls int) error {
 	valid, src, err := d.open(&enc, src, rows, nulls)
@@ -33,6 +33,8 @@ func (d *Decoder) Filter(dst []uint64, f *Filter, kind vector.Kind, enc Encoding
 	switch kind {
 	case vector.Int16, vector.Int32, vector.Int64, vector.Uint32:
 		err = d.filterInts(dst, f.Op, f.Int, enc, src, rows)
+	case vector.Bytes:
+		err = d.filterCodes(dst, f, enc, src, rows)
 	case vector.Float32:
 		err = filterFloats[float32](d, dst, f, enc, src, rows)
 	case vector.Float64:
@@ -121,6 +123,22 @@ func (d *Decoder) filterInts(dst []uint64, op kernels.Op, c int64, enc Encoding,
 		return err
 	}
 	filterValues(dst, d.i64, op, c)
+	return nil
+}
+
+func (d *Decoder) filterCodes(dst []uint64, f *Filter, enc Encoding, src []byte, rows int) error {
+	if len(src) < 1 || !enc.IsCodes() {
+		return malformed("dictionary codes")
+	}
+	if enc == Codes {
+		return d.filterInts(dst, f.Op, f.Int, Encoding(src[0]), src[1:], rows)
+	}
+	b := forBlock{width: uint(src[0])}
+	if err := packed(src[1:], rows, b.width); err != nil {
+		return err
+	}
+	b.bits = withSlack(src[1:])
+	filterFOR(dst, &b, rows, f.Op, f.Int)
 	return nil
 }
 

@@ -1,9 +1,12 @@
 package segment
 
 import (
+	"bytes"
 	"encoding/binary"
+	"sort"
 
 	"tsdb/colstore/encoding"
+	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
 	"tsdb/rowkey"
 )
@@ -178,11 +181,33 @@ func (c *Chunk) Fold(d *encoding.Decoder, i int, f *encoding.Fold) error {
 	return d.Fold(f, c.Kind, e.enc, c.payload(e), int(e.rows), int(e.nulls))
 }
 
-// Filter sets bit k of dst to whether row k of block i, of a numeric kind,
-// compares with the constant; see encoding.Decoder.Filter.
+// Filter sets bit k of dst to whether row k of block i, of a numeric kind or of
+// dictionary codes, compares with the constant; see encoding.Decoder.Filter.
 func (c *Chunk) Filter(d *encoding.Decoder, i int, dst vector.Bitmap, f *encoding.Filter) error {
 	e := &c.entries[i]
 	return d.Filter(dst, f, c.Kind, e.enc, c.payload(e), int(e.rows), int(e.nulls))
+}
+
+// FilterBytes sets bit k of dst to whether row k of block i compares, byte by
+// byte, with the constant; ok is false for a chunk without dictionary. Texts
+// are looked at once per chunk: codes are in the order of the dictionary.
+func (c *Chunk) FilterBytes(d *encoding.Decoder, i int, dst vector.Bitmap, op kernels.Op, value []byte) (ok bool, err error) {
+	if c.Dict == nil {
+		return false, nil
+	}
+	at := sort.Search(c.Dict.N, func(k int) bool { return bytes.Compare(c.Dict.Bytes(k), value) >= 0 })
+	f := encoding.Filter{Op: op, Int: int64(at)}
+	if at == c.Dict.N || !bytes.Equal(c.Dict.Bytes(at), value) {
+		switch op { // the value stands before code at
+		case kernels.EQ, kernels.NE:
+			f.Int = -1
+		case kernels.LE:
+			f.Op = kernels.LT
+		case kernels.GT:
+			f.Op = kernels.GE
+		}
+	}
+	return true, c.Filter(d, i, dst, &f)
 }
 
 // DecodeAll appends all rows to dst as flat values.
