@@ -106,6 +106,7 @@ type crashScript struct {
 	states   []string // printed contents after each step
 	durable  int      // states before this one may not come back
 	inflight int      // states after this one may not show
+	report   func(durable, inflight int)
 }
 
 func (c *crashScript) bounds() (durable, inflight int) {
@@ -120,13 +121,21 @@ func (c *crashScript) step(sync bool, want string, commit func() error) error {
 	c.states = append(c.states, want)
 	c.inflight = len(c.states) - 1
 	c.mu.Unlock()
+	c.tell()
 	err := commit()
-	if sync {
+	if sync && err == nil {
 		c.mu.Lock()
 		c.durable = len(c.states) - 1
 		c.mu.Unlock()
+		c.tell()
 	}
 	return err
+}
+
+func (c *crashScript) tell() {
+	if c.report != nil {
+		c.report(c.bounds())
+	}
 }
 
 // contents prints all tables.
@@ -240,7 +249,7 @@ func (c *crashScript) run(t testing.TB, s *Store) {
 		t.Helper()
 		sn := tx.Snapshot()
 		defer sn.Close()
-		got, err := readAll(t.(*testing.T), sn, readings(uint64(id)), table.ScanRequest{Columns: []int{0, 1, 2, 3}, RowIDs: true})
+		got, err := readAll(t, sn, readings(uint64(id)), table.ScanRequest{Columns: []int{0, 1, 2, 3}, RowIDs: true})
 		check(t, err)
 		kept := m.tables[id][:0:0]
 		sel := []int32{}
@@ -436,6 +445,11 @@ func (c *crashScript) verify(t *testing.T, op string, fs vfs.FS, durable, inflig
 		return
 	}
 	defer s.Close()
+	c.check(t, op, s, durable, inflight, flush)
+}
+
+// check compares what a store holds after op with the states that are possible.
+func (c *crashScript) check(t *testing.T, op string, s *Store, durable, inflight int, flush bool) {
 	got := contents(s, t)
 	if !c.allowed(got, durable, inflight) {
 		t.Errorf("after %s: states %d to %d were possible, got\n%.2000s", op, durable, inflight, got)

@@ -240,7 +240,7 @@ func randomRequest(rng *rand.Rand, m *modelTable) table.ScanRequest {
 
 // readAll returns the rows of a request, columns in table order, as a model
 // table.
-func readAll(t *testing.T, sn *Snapshot, s table.Schema, req table.ScanRequest) (*modelTable, error) {
+func readAll(t testing.TB, sn *Snapshot, s table.Schema, req table.ScanRequest) (*modelTable, error) {
 	t.Helper()
 	sc, err := sn.Scan(s.ID, req)
 	if err != nil {

@@ -130,7 +130,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.FS == nil {
 		s.layBallast()
 	}
-	db, err := pebble.Open(dir, s.popts)
+	db, err := s.openEngine()
 	if s.popts.Cache != nil {
 		s.popts.Cache.Unref()
 	}
@@ -146,14 +146,39 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// openEngine opens Pebble. Where it does not return an I/O error it panics with
+// it, or reports it as fatal, which our logger survives, and panics over what it
+// lacks then.
+func (s *Store) openEngine() (db *pebble.DB, err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if err = s.failed.get(); err != nil {
+			return
+		}
+		var bug runtime.Error
+		if e, ok := p.(error); ok && !errors.As(e, &bug) {
+			err = e
+			return
+		}
+		panic(p)
+	}()
+	db, err = pebble.Open(s.dir, s.popts)
+	if failed := s.failed.get(); failed != nil {
+		return nil, failed
+	}
+	return db, err
+}
+
 func newStore(dir string, o Options) *Store {
 	s := &Store{dir: dir, fs: o.FS, log: o.Logger, wake: make(chan struct{}, 1), compactWake: make(chan struct{}, 1), stop: make(chan struct{})}
-	s.compactor.seen, s.compactor.damaged = map[uint64]time.Time{}, map[uint64]time.Time{}
 	s.compactor.seen, s.compactor.damaged = map[uint64]time.Time{}, map[uint64]time.Time{}
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
-	s.fs = engineFS{s.fs}
+	s.fs = engineFS{s.fs, &s.failed}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
