@@ -72,6 +72,9 @@ func (m *Manifest) Bytes() (n int64) {
 // that has files.
 var ErrNotEmpty = errors.New("is not empty")
 
+// ErrBackupRunning is returned while another backup of the store is made.
+var ErrBackupRunning = errors.New("another backup is running")
+
 // ErrNoBackup is wrapped by the error of Restore from a directory without a
 // manifest.
 var ErrNoBackup = errors.New("holds no complete backup")
@@ -84,7 +87,7 @@ func (s *Store) Backup(ctx context.Context, dir string, o BackupOptions) (*Manif
 		return nil, ErrClosed
 	}
 	if !s.backing.TryLock() {
-		return nil, errors.New("another backup is running")
+		return nil, ErrBackupRunning
 	}
 	defer s.backing.Unlock()
 	from := s.fs.PathJoin(s.dir, checkpointDir)
@@ -172,7 +175,7 @@ type copier struct {
 
 // belongs reports whether a file of a data directory is part of a backup.
 func belongs(name string) bool {
-	return name != "LOCK" && name != ballastName && name != backupManifest && !strings.HasPrefix(name, ".")
+	return name != lockName && name != ballastName && name != backupManifest && !strings.HasPrefix(name, ".")
 }
 
 // backup copies the files of from to the new directory dir. Until all is
@@ -250,7 +253,7 @@ func (c *copier) restore(m *Manifest, backup, data string) error {
 			return err
 		}
 	}
-	if err := writeFile(c.fs, c.fs.PathJoin(data, "LOCK"), nil); err != nil {
+	if err := writeFile(c.fs, c.fs.PathJoin(data, lockName), nil); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return syncDirectory(c.fs, data)
@@ -450,4 +453,4 @@ func writeFile(fs vfs.FS, name string, text []byte) error {
 	return err
 }
 
-func syncDirectory(fs vfs.FS, dir string) error { return engineFS{fs}.syncDir(dir) }
+func syncDirectory(fs vfs.FS, dir string) error { return engineFS{FS: fs}.syncDir(dir) }
