@@ -118,3 +118,18 @@ func BenchmarkEncodeMetrics(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkEncodeMetricsWithStatistics(b *testing.B) {
+	for _, kind := range []vector.Kind{vector.Int64, vector.Float64} {
+		cols := cpuColumns(rand.New(rand.NewPCG(1, 2)), kind)
+		b.Run(kind.String(), func(b *testing.B) {
+			var w ChunkWriter
+			var dst []byte
+			b.SetBytes(int64(cols[2].N))
+			for b.Loop() {
+				var s Stats
+				dst = w.Append(dst[:0], cols[2], cpuBlocks(), cpuCodecs[kind], &s)
+			}
+		})
+	}
+}

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"tsdb/colstore/encoding"
+	"tsdb/colstore/kernels"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/rowkey"
@@ -177,19 +179,32 @@ func sums(s *Stats, v *vector.Vector, from, to int) {
 	case vector.Uint32:
 		sumNarrow(s, v, v.U32[from:to], from)
 	case vector.Int64:
-		s.Flags |= SumInteger
-		for i, x := range v.I64[from:to] {
-			if v.Valid == nil || v.Valid.Get(from+i) {
-				var c uint64
-				s.SumLo, c = bits.Add64(s.SumLo, uint64(x), 0)
-				s.SumHi += x>>63 + int64(c)
-			}
-		}
+		sumInt64(s, v, v.I64[from:to], from)
 	case vector.Float32:
 		sumFloats(s, v, v.F32[from:to], from)
 	case vector.Float64:
 		sumFloats(s, v, v.F64[from:to], from)
 	}
+}
+
+// sumInt64 adds high and low halves apart, which do not overflow in a block.
+func sumInt64(s *Stats, v *vector.Vector, vals []int64, from int) {
+	var high, low int64
+	if v.Valid == nil {
+		for _, x := range vals {
+			high, low = high+x>>32, low+x&(1<<32-1)
+		}
+	} else {
+		for i, x := range vals {
+			if v.Valid.Get(from + i) {
+				high, low = high+x>>32, low+x&(1<<32-1)
+			}
+		}
+	}
+	var c uint64
+	s.SumLo, c = bits.Add64(uint64(high)<<32, uint64(low), 0)
+	s.SumHi = high>>32 + int64(c)
+	s.Flags |= SumInteger
 }
 
 func sumNarrow[T int16 | int32 | uint32](s *Stats, v *vector.Vector, vals []T, from int) {
@@ -211,8 +226,14 @@ func sumNarrow[T int16 | int32 | uint32](s *Stats, v *vector.Vector, vals []T, f
 
 func sumFloats[T float32 | float64](s *Stats, v *vector.Vector, vals []T, from int) {
 	s.Flags |= SumFloat
+	if v.Valid == nil {
+		for _, x := range vals {
+			s.SumF += float64(x)
+		}
+		return
+	}
 	for i, x := range vals {
-		if v.Valid == nil || v.Valid.Get(from+i) {
+		if v.Valid.Get(from + i) {
 			s.SumF += float64(x)
 		}
 	}
@@ -230,7 +251,11 @@ func extremes(v *vector.Vector, codec rowkey.Codec, from, to int) (lo, hi int, o
 		lo, hi = ordered(v, v.I64, from, to)
 	case vector.Uint32:
 		lo, hi = ordered(v, v.U32, from, to)
-	case vector.Bytes, vector.Fixed16, vector.Bool, vector.Float32, vector.Float64:
+	case vector.Float32:
+		lo, hi = orderedFloats(v, v.F32, from, to)
+	case vector.Float64:
+		lo, hi = orderedFloats(v, v.F64, from, to)
+	case vector.Bytes, vector.Fixed16, vector.Bool:
 		if v.Kind == vector.Bytes && codec == rowkey.CodecBytes {
 			lo, hi = orderedBytes(v, from, to)
 		} else {
@@ -243,15 +268,41 @@ func extremes(v *vector.Vector, codec rowkey.Codec, from, to int) (lo, hi int, o
 }
 
 func ordered[T int16 | int32 | int64 | uint32](v *vector.Vector, vals []T, from, to int) (lo, hi int) {
+	if v.Valid == nil {
+		least, most := kernels.MinMax(vals[from:to])
+		return from + slices.Index(vals[from:to], least), from + slices.Index(vals[from:to], most)
+	}
 	lo, hi = -1, -1
 	for i := from; i < to; i++ {
-		if v.Valid != nil && !v.Valid.Get(i) {
+		if !v.Valid.Get(i) {
 			continue
 		}
 		if lo < 0 || vals[i] < vals[lo] {
 			lo = i
 		}
 		if hi < 0 || vals[i] > vals[hi] {
+			hi = i
+		}
+	}
+	return lo, hi
+}
+
+// orderedFloats orders as the codec does: a NaN is above all others, and equal
+// values, as both zeros, have equal keys.
+func orderedFloats[T float32 | float64](v *vector.Vector, vals []T, from, to int) (lo, hi int) {
+	lo, hi = -1, -1
+	for i := from; i < to; i++ {
+		if v.Valid != nil && !v.Valid.Get(i) {
+			continue
+		}
+		x := vals[i]
+		switch {
+		case lo < 0:
+			lo, hi = i, i
+		case x < vals[lo] || vals[lo] != vals[lo]:
+			lo = i
+		}
+		if x > vals[hi] || x != x {
 			hi = i
 		}
 	}
