@@ -20,6 +20,17 @@ func (g *Generator) Text() []byte { return readAll(&reader{g: g}) }
 // Binary returns all rows in COPY's binary format.
 func (g *Generator) Binary() []byte { return readAll(&reader{g: g, binary: true}) }
 
+// TextChunk returns the next rows, so many at most, in COPY's text format;
+// nothing at the end.
+func (g *Generator) TextChunk(rows int) []byte {
+	r := reader{g: g}
+	var x row
+	for ; rows > 0 && g.next(&x); rows-- {
+		r.appendText(&x)
+	}
+	return r.buf
+}
+
 func readAll(r *reader) []byte {
 	var all []byte
 	for r.fill() {

@@ -26,10 +26,19 @@ type Server struct {
 // URL returns the connection string of the superuser.
 func (s *Server) URL() string { return "postgres://tsdb@" + s.Addr + "/tsdb?sslmode=disable" }
 
+// Dir returns the data directory.
+func (s *Server) Dir() string { return s.dir }
+
 // StartTSDB starts a server on a new data directory. It stops with the test.
 func StartTSDB(t testing.TB, o colstore.Options) *Server {
 	t.Helper()
-	s := &Server{dir: t.TempDir(), options: o}
+	return StartTSDBAt(t, t.TempDir(), o)
+}
+
+// StartTSDBAt starts a server on a directory, new or not.
+func StartTSDBAt(t testing.TB, dir string, o colstore.Options) *Server {
+	t.Helper()
+	s := &Server{dir: dir, options: o}
 	s.start(t)
 	t.Cleanup(func() { s.stop(t) })
 	return s
