@@ -11,8 +11,8 @@ func Pack(dst []byte, vals []uint64, w uint) []byte {
 	if w == 0 {
 		return dst
 	}
-	dst = slices.Grow(dst, n+8)[: start+n : start+n+8]
-	out := dst[start : start+n+8]
+	dst = slices.Grow(dst, n+8)[:start+n]
+	out := dst[start : start+n+8] // the last word may reach beyond the last byte
 	var acc uint64
 	var fill uint
 	mask := ^uint64(0) >> (64 - w)
