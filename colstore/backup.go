@@ -453,4 +453,14 @@ func writeFile(fs vfs.FS, name string, text []byte) error {
 	return err
 }
 
-func syncDirectory(fs vfs.FS, dir string) error { return engineFS{FS: fs}.syncDir(dir) }
+func syncDirectory(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

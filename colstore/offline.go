@@ -21,6 +21,7 @@ import (
 type Offline struct {
 	s      *Store
 	tables map[table.ID]*offlineTable
+	lock   bool // there was a lock file before
 }
 
 // offlineTable is what a directory holds of one table besides its rows.
@@ -56,16 +57,27 @@ func OpenOffline(dir string, o Options, report func(Problem)) (*Offline, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", dir, err)
 	}
+	d := &Offline{s: s, tables: map[table.ID]*offlineTable{}}
+	_, err = s.fs.Stat(s.fs.PathJoin(dir, lockName))
+	d.lock = err == nil
 	if s.db, err = pebble.Open(dir, s.popts); err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", dir, err)
 	}
-	d := &Offline{s: s, tables: map[table.ID]*offlineTable{}}
 	d.load(report)
 	return d, nil
 }
 
-// Close closes the directory.
-func (d *Offline) Close() error { return d.s.db.Close() }
+// lockName is Pebble's lock file.
+const lockName = "LOCK"
+
+// Close closes the directory and leaves it as it was.
+func (d *Offline) Close() error {
+	err := d.s.db.Close()
+	if !d.lock {
+		_ = d.s.fs.Remove(d.s.fs.PathJoin(d.s.dir, lockName))
+	}
+	return err
+}
 
 // Tables returns the tables that have a readable schema, ascending.
 func (d *Offline) Tables() []table.ID {
@@ -97,6 +109,41 @@ func (d *Offline) Segments(id table.ID) []table.SegmentInfo {
 		return nil
 	}
 	return describeSegments(t.segs, func(g *seg) int64 { return cardinality(t.dead[g.id.ID]) })
+}
+
+// Unflushed describes what of a table is not in segments: its arrival blocks,
+// or the rows of layout row. ID is 0; report receives what cannot be read.
+func (d *Offline) Unflushed(id table.ID, report func(Problem)) table.SegmentInfo {
+	t := d.tables[id]
+	if t == nil {
+		return table.SegmentInfo{}
+	}
+	var out table.SegmentInfo
+	space := keys.SpaceArrival
+	if t.schema.Layout == table.RowStore {
+		space = keys.SpaceRow
+	}
+	what := fmt.Sprintf("rows of table %d outside of segments", id)
+	d.each(keys.AppendTable(nil, space, uint64(id)), what, report, func(key, value []byte) error {
+		if space == keys.SpaceRow {
+			out.Rows++
+			out.Bytes += int64(len(key) + len(value))
+			return nil
+		}
+		_, _, seq, err := keys.DecodeArrival(key)
+		if err != nil || seq <= t.mark {
+			return err
+		}
+		b, err := decodeArrival(t.schema, value, what)
+		if err == nil {
+			out.Rows += int64(b.n)
+			out.Deleted += cardinality(t.gone[seq])
+			out.Bytes += int64(len(value))
+			out.Blocks++
+		}
+		return err
+	})
+	return out
 }
 
 // Chunks describes the columns of a table's segments; report receives what

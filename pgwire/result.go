@@ -60,6 +60,9 @@ func (c *conn) Notice(n *pgerr.Error) {
 	c.out.report('N', n)
 }
 
+// FlushNotices sends the notices of a statement that goes on for long.
+func (c *conn) FlushNotices() { c.out.write() }
+
 // ParameterStatus reports a setting.
 func (c *conn) ParameterStatus(name, value string) {
 	start := c.out.begin('S')

@@ -45,7 +45,8 @@ to it. Try it with "tsdb demo", run it with "tsdb serve".`,
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(), demoCommand(), sqlCommand(), versionCommand())
+	root.AddCommand(serveCommand(), demoCommand(), sqlCommand(), backupCommand(), restoreCommand(), checkCommand(),
+		inspectCommand(), versionCommand())
 	return root
 }
 

@@ -27,6 +27,16 @@ const (
 	RowStore Layout = 2
 )
 
+func (l Layout) String() string {
+	switch l {
+	case Columnar:
+		return "columnar"
+	case RowStore:
+		return "row"
+	}
+	return fmt.Sprintf("layout %d", uint8(l))
+}
+
 // Conflict says what an append does when its key exists.
 type Conflict uint8
 

@@ -52,6 +52,8 @@ func (s *Session) utility(ctx context.Context, a *analyzed, r Result) (string, e
 			return "", pgerr.New(pgerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
 		}
 		return "CHECKPOINT", s.e.store.Flush()
+	case *pg_query.Node_CallStmt:
+		return s.call(ctx, n.CallStmt)
 	case *pg_query.Node_UnlistenStmt:
 		return "UNLISTEN", nil // nothing can be listened to
 	case *pg_query.Node_ClosePortalStmt:

@@ -30,11 +30,21 @@ const connectTimeout = 10 * time.Second
 // Connect opens a connection and prints its notices to w. A password that is
 // missing is asked for on a terminal.
 func Connect(ctx context.Context, t Target, w io.Writer) (*pgconn.PgConn, error) {
+	return ConnectNotices(ctx, t, w, func(*pgconn.Notice) bool { return false })
+}
+
+// ConnectNotices is Connect with a function that may take notices for itself:
+// then it returns true.
+func ConnectNotices(ctx context.Context, t Target, w io.Writer, take func(*pgconn.Notice) bool) (*pgconn.PgConn, error) {
 	cfg, err := t.config()
 	if err != nil {
 		return nil, err
 	}
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { w.Write(AppendError(nil, (*pgconn.PgError)(n), "")) }
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if !take(n) {
+			w.Write(AppendError(nil, (*pgconn.PgError)(n), ""))
+		}
+	}
 	conn, err := pgconn.ConnectConfig(ctx, cfg)
 	var pe *pgconn.PgError
 	if err != nil && errors.As(err, &pe) && pe.Code == "28P01" && cfg.Password == "" && term.IsTerminal(int(os.Stdin.Fd())) {

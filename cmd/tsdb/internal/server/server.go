@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"strings"
@@ -64,7 +65,7 @@ func Open(cfg Config) (*Server, error) {
 	memory := int64(cfg.Memory)
 	store, err := colstore.Open(cfg.Data, colstore.Options{Memory: memory / 2, Logger: cfg.Logger})
 	if err != nil {
-		return nil, openError(cfg.Data, err)
+		return nil, OpenError(cfg.Data, err)
 	}
 	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: memory / 4, Version: cfg.Version,
 		Connections: cfg.MaxConnections})
@@ -79,7 +80,11 @@ func Open(cfg Config) (*Server, error) {
 // ErrInUse is wrapped by Open's error when another process has the data directory open.
 var ErrInUse = errors.New("is in use by another tsdb process")
 
-func openError(dir string, err error) error {
+// OpenError words what went wrong with opening a data directory.
+func OpenError(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no database in %s", dir)
+	}
 	if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process") {
 		return fmt.Errorf("data directory %s %w; stop that one, or choose another directory with --data", dir, ErrInUse)
 	}
