@@ -171,23 +171,31 @@ func (d *Decoder) foldDecoded(f *Fold, enc Encoding, src []byte, rows int, valid
 	if err := decodeInts(d, d.i64, enc, src); err != nil {
 		return err
 	}
-	var s int128
+	s := d.foldValues(f, valid)
+	f.Whole, f.SumHi, f.SumLo = true, s.hi, s.lo
+	return nil
+}
+
+// foldValues aggregates d.i64. Halves are added apart: they do not overflow in
+// a block.
+func (d *Decoder) foldValues(f *Fold, valid []uint64) int128 {
+	var high, low int64
 	if valid == nil {
 		f.Min, f.Max = kernels.MinMax(d.i64)
 		for _, x := range d.i64 {
-			s.add(x)
+			high, low = high+x>>32, low+x&(1<<32-1)
 		}
 	} else {
 		f.Min, f.Max = math.MaxInt64, math.MinInt64
 		for i, x := range d.i64 {
 			if valid[i>>6]>>(uint(i)&63)&1 != 0 {
-				s.add(x)
+				high, low = high+x>>32, low+x&(1<<32-1)
 				f.Min, f.Max = min(f.Min, x), max(f.Max, x)
 			}
 		}
 	}
-	f.Whole, f.SumHi, f.SumLo = true, s.hi, s.lo
-	return nil
+	lo, c := bits.Add64(uint64(high)<<32, uint64(low), 0)
+	return int128{high>>32 + int64(c), lo}
 }
 
 func foldFloats[T float](d *Decoder, f *Fold, enc Encoding, src []byte, rows int, valid []uint64) error {

@@ -291,20 +291,28 @@ func ordered[T int16 | int32 | int64 | uint32](v *vector.Vector, vals []T, from,
 // values, as both zeros, have equal keys.
 func orderedFloats[T float32 | float64](v *vector.Vector, vals []T, from, to int) (lo, hi int) {
 	lo, hi = -1, -1
-	for i := from; i < to; i++ {
-		if v.Valid != nil && !v.Valid.Get(i) {
+	nan := -1
+	var least, most T
+	for i, x := range vals[from:to] {
+		if v.Valid != nil && !v.Valid.Get(from+i) {
 			continue
 		}
-		x := vals[i]
-		switch {
-		case lo < 0:
-			lo, hi = i, i
-		case x < vals[lo] || vals[lo] != vals[lo]:
-			lo = i
+		if x != x {
+			nan = from + i
+			continue
 		}
-		if x > vals[hi] || x != x {
-			hi = i
+		if x < least || lo < 0 {
+			least, lo = x, from+i
 		}
+		if x > most || hi < 0 {
+			most, hi = x, from+i
+		}
+	}
+	switch {
+	case lo < 0:
+		return nan, nan
+	case nan >= 0:
+		return lo, nan
 	}
 	return lo, hi
 }
