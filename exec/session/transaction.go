@@ -104,6 +104,9 @@ func (s *Session) writeTx() *colstore.Tx {
 	tx := s.begin()
 	if tx.store == nil {
 		tx.store = s.e.store.Begin()
+		if tx.fixed != nil { // what is written from here on goes over it
+			tx.store.SnapshotAt(tx.fixed.snap).Close()
+		}
 	}
 	return tx.store
 }
