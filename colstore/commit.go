@@ -3,7 +3,6 @@ package colstore
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -325,13 +324,7 @@ func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pend
 	if len(tt.ops) > 0 {
 		g.writeRows(tt, &v)
 	}
-	for _, e := range tt.entries {
-		if e.del {
-			_ = g.batch.Delete(e.key, nil)
-		} else {
-			_ = g.batch.Set(e.key, nil, nil)
-		}
-	}
+	g.writeEntries(tt, &v)
 	if len(tt.staged) > 0 {
 		staged = g.writeStaged(r, tt, &v, staged)
 	}
@@ -508,28 +501,6 @@ func (v *version) replaceSegs(segs []*seg, dels []*deletes) {
 			sg.refs.Add(-1)
 		}
 	}
-}
-
-// writeRows adds rows of layout row and the table's counts.
-func (g *groupCommit) writeRows(tt *txTable, v *version) {
-	v.seq = g.seq
-	g.seq++
-	for i := range tt.ops {
-		op := &tt.ops[i]
-		key, value := op.key(), op.value()
-		if !tt.schema.Unique {
-			key = appendRowTail(key[:len(key)-rowTail:len(key)-rowTail], v.seq, uint32(i))
-		}
-		if !op.replaces {
-			v.rows++
-		}
-		v.bytes += int64(len(key) + len(value))
-		_ = g.batch.Set(key, value, nil)
-	}
-	count := binary.AppendUvarint(nil, uint64(v.rows))
-	count = binary.AppendUvarint(count, v.seq)
-	count = binary.AppendUvarint(count, uint64(v.bytes))
-	_ = g.batch.Set(keys.AppendMetaID(nil, keys.MetaCount, uint64(tt.schema.ID)), count, nil)
 }
 
 // writeStaged gives the staged segments their sequence and lists them for the

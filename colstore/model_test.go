@@ -532,7 +532,7 @@ func randomOperations(t *testing.T, rounds uint64, beside func(*Store) (stop fun
 						n = 1 + rng.IntN(2500)
 					}
 					m := drafts[rng.IntN(len(drafts))]
-					if rng.IntN(3) == 0 && m.schema.Layout == table.Columnar {
+					if rng.IntN(3) == 0 {
 						m.change(t, rng, tx)
 						continue
 					}

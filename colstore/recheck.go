@@ -11,7 +11,7 @@ func (g *groupCommit) recheck(t *Tx, tt *txTable, v *version) error {
 		if !tt.schema.Unique && len(tt.schema.Indexes) == 0 {
 			return nil
 		}
-		return tt.replay(g.batch)
+		return tt.verifyRows(g.batch)
 	}
 	if len(tt.entries) > 0 {
 		if err := tt.recheckColumnar(g.batch); err != nil {

@@ -3,6 +3,7 @@ package colstore
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -51,11 +52,15 @@ func (s *Snapshot) scanRows(src *source, req table.ScanRequest) (table.Scan, err
 func (sc *rowScan) NewReader() table.Reader {
 	r := &rowReader{sc: sc, dec: newRowDecoder(sc.src.schema), done: sc.handed}
 	if sc.src.over != nil {
-		r.own = sc.src.over.rows
+		r.own = &sc.src.over.rows
 	}
 	sc.handed = true
 	for _, c := range sc.req.Columns {
 		r.batch.Cols = append(r.batch.Cols, vector.New(sc.src.schema.Columns[c].Kind, 0))
+	}
+	if sc.req.RowIDs {
+		r.ids = vector.New(vector.Bytes, 0)
+		r.batch.Cols = append(r.batch.Cols, r.ids)
 	}
 	return r
 }
@@ -64,21 +69,29 @@ func (sc *rowScan) NewReader() table.Reader {
 func (sc *rowScan) Morsels() int { return 1 }
 
 // EstimatedRows is an upper bound of the rows that will be returned.
-func (sc *rowScan) EstimatedRows() int64 { return sc.src.rows }
+func (sc *rowScan) EstimatedRows() int64 {
+	if o := sc.src.over; o != nil {
+		// An older snapshot may lack rows that the transaction replaced.
+		return sc.src.rows - o.added + o.rows.most()
+	}
+	return sc.src.rows
+}
 
 // rowReader merges the stored rows of each span with those of the transaction,
 // whose rows win.
 type rowReader struct {
 	sc    *rowScan
 	dec   *rowDecoder
-	own   []overlayRow
+	own   *rowOverlay // nil: none
 	it    *pebble.Iterator
-	has   bool         // it stands on a row
-	mine  []overlayRow // of own, in the span and not yet returned, in reading order
+	has   bool           // it stands on a row
+	mine  []uint32       // ops of own, in the span and not yet returned, in reading order
+	ids   *vector.Vector // nil: not asked for
 	span  int
 	open  bool // a span is being read
 	done  bool
-	buf   []byte
+	key   []byte // of the row, if asked for
+	buf   []byte // of key and value
 	batch vector.Batch
 	stats table.ScanStats
 }
@@ -90,6 +103,9 @@ func (r *rowReader) Next() (*vector.Batch, error) {
 	}
 	for i, c := range r.sc.req.Columns {
 		r.batch.Cols[i].Reset(r.sc.src.schema.Columns[c].Kind)
+	}
+	if r.ids != nil {
+		r.ids.Reset(vector.Bytes)
 	}
 	r.batch.N = 0
 	for r.batch.N < vector.BatchSize {
@@ -106,6 +122,9 @@ func (r *rowReader) Next() (*vector.Batch, error) {
 		}
 		for i, c := range r.sc.req.Columns {
 			r.dec.appendTo(r.batch.Cols[i], c)
+		}
+		if r.ids != nil {
+			r.ids.AppendBytes(r.key)
 		}
 		r.batch.N++
 		r.stats.BytesRead += int64(len(value))
@@ -137,36 +156,51 @@ func (r *rowReader) row() ([]byte, error) {
 			r.open = false
 			continue
 		}
-		return r.pick()
+		if value, err := r.pick(); value != nil || err != nil {
+			return value, err
+		}
 	}
 }
 
-// pick takes the row that comes first of the stored and the own ones.
+// pick takes the row that comes first of the stored and the own ones; nil if
+// there are only deleted ones.
 func (r *rowReader) pick() ([]byte, error) {
-	if len(r.mine) > 0 {
+	for len(r.mine) > 0 {
+		op := &r.own.ops[r.mine[0]]
 		c := -1
 		if r.has {
-			c = bytes.Compare(r.mine[0].key, r.it.Key())
+			c = bytes.Compare(op.key(), r.it.Key())
 			if r.sc.req.Reverse {
 				c = -c
 			}
 		}
-		if c <= 0 {
-			value := r.mine[0].value
-			r.mine = r.mine[1:]
-			if c == 0 && r.has {
-				r.move()
-			}
-			return value, nil
+		if c > 0 {
+			break
 		}
+		r.mine = r.mine[1:]
+		if c == 0 {
+			r.move()
+		}
+		if !op.deleted() {
+			r.key = op.key()
+			return op.value(), nil
+		}
+	}
+	if !r.has {
+		return nil, nil
 	}
 	value, err := r.it.ValueAndErr()
 	if err != nil {
 		return nil, r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
 	}
 	r.buf = append(r.buf[:0], value...)
+	if r.ids != nil {
+		r.buf = append(r.buf, r.it.Key()...)
+		r.key = r.buf[len(value):]
+	}
+	value = r.buf[:len(value)]
 	r.move()
-	return r.buf, nil
+	return value, nil
 }
 
 func (r *rowReader) move() {
@@ -188,16 +222,13 @@ func (r *rowReader) enter(sp rowkey.Span) error {
 	} else {
 		r.it.SetBounds(sp.Start, sp.End)
 	}
-	r.mine = r.mine[:0]
-	for _, o := range r.own {
-		if sp.Contains(o.key) {
-			r.mine = append(r.mine, o)
-		}
+	r.mine = nil
+	if r.own != nil {
+		r.mine = r.own.within(sp)
 	}
 	if r.sc.req.Reverse {
-		for i, j := 0, len(r.mine)-1; i < j; i, j = i+1, j-1 {
-			r.mine[i], r.mine[j] = r.mine[j], r.mine[i]
-		}
+		r.mine = slices.Clone(r.mine)
+		slices.Reverse(r.mine)
 		r.has = r.it.Last()
 	} else {
 		r.has = r.it.First()

@@ -27,7 +27,7 @@ type overlay struct {
 	blocks  []*block
 	staged  []*seg
 	gone    rowSets // deleted rows, as the snapshot's state names them
-	rows    []overlayRow
+	rows    rowOverlay
 	lost    bool  // where deleted rows are now is not known
 	added   int64 // rows
 	created bool
@@ -96,8 +96,8 @@ func (t *Tx) overlayOf(tt *txTable, sn *Snapshot) *overlay {
 		}
 	}
 	if len(tt.ops) > 0 {
-		o.rows = tt.sortedRows()
-		o.added += tt.addedRows()
+		o.rows = tt.overlayRows()
+		o.added += o.rows.addedRows()
 	}
 	return o
 }

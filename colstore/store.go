@@ -43,6 +43,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"tsdb/colstore/keys"
+	"tsdb/colstore/locks"
 	"tsdb/colstore/table"
 )
 
@@ -92,6 +93,7 @@ type Store struct {
 	moved      relocations // guarded by commitMu
 
 	current atomic.Pointer[state]
+	locks   locks.Manager
 
 	queueMu sync.Mutex
 	queue   []*commitRequest

@@ -301,10 +301,15 @@ func TestDuplicateKeys(t *testing.T) {
 		x, y = s.Begin(), s.Begin()
 		_, err = x.Append(ctx, 200, tagBatch(int32(key), fmt.Sprint("k", key)))
 		check(t, err)
-		_, err = y.Append(ctx, 200, tagBatch(int32(key+1), fmt.Sprint("k", key)))
-		check(t, err)
+		// Layout row: the second waits for the first one's end.
+		late := make(chan error, 1)
+		go func() {
+			_, err := y.Append(ctx, 200, tagBatch(int32(key+1), fmt.Sprint("k", key)))
+			late <- err
+		}()
 		check(t, x.Commit(ctx, true, nil))
-		duplicate(t, y.Commit(ctx, true, nil), 201, 0)
+		duplicate(t, <-late, 201, 0)
+		y.Rollback()
 	}
 	sn := s.Snapshot()
 	defer sn.Close()

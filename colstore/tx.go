@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tsdb/colstore/keys"
+	"tsdb/colstore/locks"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -22,6 +23,7 @@ type Tx struct {
 	altered []alteration
 	marks   []txMark
 	keys    keyBatch
+	locks   locks.Owner
 	base    *state // of REPEATABLE READ, held; nil: statements see the latest state
 }
 
@@ -48,7 +50,8 @@ type txTable struct {
 
 	// layout row
 	ops   []rowOp
-	byKey positions // newest op of a key; empty: keys repeat
+	byKey positions // newest op of a key; empty: keys repeat and no row was changed
+	own   rowState
 
 	// unique indexes
 	entries []uniqueEntry
@@ -213,13 +216,7 @@ func (tt *txTable) rollback(s *Store, p tableMark) {
 	if tt.index != nil {
 		tt.index.truncate(p.indexed)
 	}
-	if len(tt.ops) > p.ops {
-		clear(tt.ops[p.ops:])
-		tt.ops = tt.ops[:p.ops]
-		if tt.schema.Unique {
-			tt.byKey.rebuild(p.ops, tt.opKey)
-		}
-	}
+	tt.rollbackOps(p.ops)
 	if len(tt.entries) > p.entries {
 		clear(tt.entries[p.entries:])
 		tt.entries = tt.entries[:p.entries]
@@ -380,6 +377,7 @@ func (t *Tx) Rollback() {
 // end releases what the transaction holds until it commits or is rolled back.
 func (t *Tx) end() {
 	t.done = true
+	t.s.locks.ReleaseAll(&t.locks)
 	if t.base != nil {
 		t.base.release()
 		t.base = nil

@@ -18,9 +18,9 @@ const (
 )
 
 const (
-	// rowOpOverhead is the bytes of a rowOp with the slack of its slice, and of
-	// its slots in positions.
-	rowOpOverhead = 40 + 16
+	// rowOpOverhead is the bytes of a rowOp with the slack of its slice, of its
+	// slots in positions and of its places in runs.
+	rowOpOverhead = 40 + 16 + 8
 	// entryOverhead is the same of a uniqueEntry.
 	entryOverhead = 80 + 16
 	// maxArenaChunk bounds what the last chunk of an arena wastes.
@@ -29,7 +29,7 @@ const (
 
 // held returns the bytes that the transaction keeps in memory until its end.
 func (t *Tx) held() int64 {
-	var n int64
+	n := t.locks.Bytes()
 	for _, tt := range t.order {
 		n += tt.held + tt.bytes
 		if tt.index != nil {
@@ -38,6 +38,10 @@ func (t *Tx) held() int64 {
 	}
 	return n
 }
+
+// heldBeside returns what the transaction holds without the rows and entries of
+// one table, and without locks.
+func (t *Tx) heldBeside(tt *txTable) int64 { return t.held() - tt.held - t.locks.Bytes() }
 
 // tooLarge refuses a transaction that holds n bytes, if these are too many.
 func (t *Tx) tooLarge(n int64) error {

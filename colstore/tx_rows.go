@@ -1,12 +1,11 @@
 package colstore
 
 import (
-	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"sort"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -16,103 +15,166 @@ import (
 	"tsdb/rowkey"
 )
 
-// rowOp is one row that a transaction puts into a table of layout row.
+// rowOp is one change of a row in a table of layout row: it is put, or deleted.
+//
+// Where keys repeat, the key of space R ends in a tail that keeps them apart: a
+// committed row has the sequence of its commit, a row of this transaction
+// ownSequence until its commit knows it.
 type rowOp struct {
-	data     []byte // key of space R and value; where keys repeat, the key's tail is assigned at commit
-	keyLen   uint32
-	replaces bool // the key existed before
+	data    []byte // key of space R and value; no value: the row is deleted
+	keyLen  uint32
+	existed bool // the transaction saw the row before the op
+	stored  bool // the row is committed
+	again   bool // an earlier op has the same key
 }
 
 func (op *rowOp) key() []byte   { return op.data[:op.keyLen:op.keyLen] }
 func (op *rowOp) value() []byte { return op.data[op.keyLen:] }
+func (op *rowOp) deleted() bool { return int(op.keyLen) == len(op.data) }
+
+// rowState is what a transaction keeps of a table of layout row besides its ops.
+type rowState struct {
+	runs  []opRun
+	keyed bool // byKey is kept although keys repeat: rows were deleted or updated
+	again bool // some op is not the newest of its key
+	dec   *rowDecoder
+	old   vector.Batch // decoded row
+	buf   []byte       // its value
+	want  []byte
+}
 
 // uniqueEntry is a change of space I.
 type uniqueEntry struct {
 	key    []byte
 	prefix int // length of the part before the row key: equal prefixes collide
 	del    bool
+	again  bool // an earlier entry has the same prefix
 	index  uint64
 	batch  *vector.Batch // the row, for the error; nil for layout row
-	row    int
+	row    int           // of batch; in layout row the number of the op
 }
 
-// rowTail is the size of the tail that keeps repeated keys apart: sequence and
-// row number.
-const rowTail = 12
+const (
+	// rowTail is the size of the tail that keeps repeated keys apart: sequence
+	// and row number.
+	rowTail = 12
+	// ownSequence stands in the tails of rows that are not committed.
+	ownSequence = math.MaxUint64
+	// tablePrefix is the size of what precedes a row's key in space R.
+	tablePrefix = 9
+)
 
 func appendRowTail(dst []byte, seq uint64, row uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(dst, seq), row)
 }
 
-// appendRows adds rows to a table of layout row.
-func (t *Tx) appendRows(tt *txTable, b *vector.Batch) (int64, error) {
+// uncommitted reports whether a stored key that ends in a tail is of a row that
+// the transaction added.
+func uncommitted(key []byte) bool {
+	return binary.BigEndian.Uint64(key[len(key)-rowTail:]) == ownSequence
+}
+
+// see notes the state of the table that the transaction's checks begin with.
+func (t *Tx) see(tt *txTable) {
+	if tt.known {
+		return
+	}
+	if v := t.s.current.Load().find(tt.schema.ID); v != nil {
+		tt.checked, tt.known = v.data, true
+	}
+}
+
+// appendRowsWith adds rows to a table of layout row.
+func (t *Tx) appendRowsWith(ctx context.Context, tt *txTable, b *vector.Batch, o table.AppendOptions) (int64, error) {
+	t.see(tt)
 	n := b.Rows()
 	added := int64(0)
-	others := t.held() - tt.held
+	others := t.heldBeside(tt)
 	for i := 0; i < n; i++ {
 		row := i
 		if b.Sel != nil {
 			row = int(b.Sel[i])
 		}
-		ok, err := tt.putRow(t.s.db, b, row)
+		ok, err := t.putRow(ctx, tt, b, row, &o)
 		if err != nil {
 			return added, err
 		}
 		if ok {
 			added++
 		}
-		if err := t.tooLarge(others + tt.held); err != nil {
+		if err := t.tooLarge(others + tt.held + t.locks.Bytes()); err != nil {
 			return added, err
 		}
 	}
 	return added, nil
 }
 
-// putRow checks one row against r and the transaction and adds it; false if
-// conflict = ignore leaves it out.
-func (tt *txTable) putRow(r pebble.Reader, b *vector.Batch, row int) (bool, error) {
+// putRow locks one row, checks it against the latest committed rows and the
+// transaction and adds it; false if conflict = ignore leaves it out. What does
+// not add a row holds no locks for it.
+func (t *Tx) putRow(ctx context.Context, tt *txTable, b *vector.Batch, row int, o *table.AppendOptions) (bool, error) {
+	locked, mark := t.locks.Held(), len(tt.entries)
+	ok, err := t.tryRow(ctx, tt, b, row, o)
+	if err != nil || !ok {
+		tt.dropEntries(mark)
+		t.s.locks.ReleaseTo(&t.locks, locked)
+	}
+	return ok, err
+}
+
+func (t *Tx) tryRow(ctx context.Context, tt *txTable, b *vector.Batch, row int, o *table.AppendOptions) (bool, error) {
 	s := tt.schema
 	key := appendRowKey(keys.AppendTable(tt.scratch[:0], keys.SpaceRow, uint64(s.ID)), s.Key, b.Cols, row)
 	var old []byte
-	var err error
-	if !s.Unique {
-		key = appendRowTail(key, math.MaxUint64, uint32(len(tt.ops)))
-	}
-	tt.scratch = key
 	if s.Unique {
-		if old, err = tt.oldRow(r, key); err != nil {
+		tt.scratch = key
+		if err := t.lockRow(ctx, tt, key); err != nil {
 			return false, err
 		}
+		var err error
+		if old, err = tt.current(t.s.db, key); err != nil {
+			return false, err
+		}
+	} else {
+		key = appendRowTail(key, ownSequence, uint32(len(tt.ops)))
+		tt.scratch = key
 	}
 	if old != nil {
-		switch s.Conflict {
+		switch modeOf(o, 0) {
 		case table.ConflictIgnore:
 			return false, nil
 		case table.ConflictError:
 			return false, &table.DuplicateKeyError{Table: s.ID, Batch: b, Row: row}
 		}
 	}
-	mark := len(tt.entries)
 	if len(s.Indexes) > 0 {
-		if ok, err := tt.putEntries(r, b, row, key, old); err != nil || !ok {
-			tt.dropEntries(mark)
+		if ok, err := t.moveEntries(ctx, tt, old, key, b, row, o); err != nil || !ok {
 			return false, err
 		}
 	}
 	tt.scratch = appendRowValue(key, s, b.Cols, row)
-	tt.ops = append(tt.ops, rowOp{data: tt.arena.keep(tt.scratch), keyLen: uint32(len(key)), replaces: old != nil})
-	tt.held += int64(len(tt.scratch)) + rowOpOverhead
-	if s.Unique {
-		tt.byKey.set(len(tt.ops)-1, tt.opKey)
-	}
+	tt.addOp(tt.scratch, len(key), old != nil)
 	return true, nil
 }
 
-// oldRow returns the value that a key has in the transaction or in r.
-func (tt *txTable) oldRow(r pebble.Reader, key []byte) ([]byte, error) {
+// current returns the value that a key has in the transaction or else in r, nil
+// for none. It is valid until the next call.
+func (tt *txTable) current(r pebble.Reader, key []byte) ([]byte, error) {
 	if i := tt.byKey.find(key, tt.opKey); i >= 0 {
-		return tt.ops[i].value(), nil
+		if op := &tt.ops[i]; !op.deleted() {
+			return op.value(), nil
+		}
+		return nil, nil
 	}
+	if tt.created {
+		return nil, nil
+	}
+	return tt.stored(r, key)
+}
+
+// stored returns the value that a key has in r, nil for none. It is valid until
+// the next call.
+func (tt *txTable) stored(r pebble.Reader, key []byte) ([]byte, error) {
 	value, closer, err := r.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -121,59 +183,177 @@ func (tt *txTable) oldRow(r pebble.Reader, key []byte) ([]byte, error) {
 		return nil, fmt.Errorf("read row of table %d: %w", tt.schema.ID, err)
 	}
 	defer closer.Close()
-	return append([]byte{}, value...), nil
+	tt.own.buf = append(tt.own.buf[:0], value...)
+	return tt.own.buf, nil
 }
 
-// putEntries moves the unique entries of a row from its old value to the new.
-func (tt *txTable) putEntries(r pebble.Reader, b *vector.Batch, row int, key, old []byte) (bool, error) {
-	s := tt.schema
-	rowKey := key[9:]
-	if old != nil {
-		ob, err := newRowDecoder(s).batch(old)
-		if err != nil {
-			return false, tt.corruptRow()
-		}
-		for _, x := range s.Indexes {
-			if e, ok := tt.makeEntry(x, ob.Cols, 0, rowKey); ok {
-				e.del = true
-				tt.addEntry(e)
-			}
+// ownOp returns the newest op of a stored key, -1 for none.
+func (tt *txTable) ownOp(key []byte) int {
+	if !tt.schema.Unique && !tt.own.keyed {
+		tt.own.keyed = true
+		tt.byKey.rebuild(len(tt.ops), tt.opKey)
+	}
+	return tt.byKey.find(key, tt.opKey)
+}
+
+// addOp notes that a row is put or, without a value, deleted.
+func (tt *txTable) addOp(data []byte, keyLen int, existed bool) {
+	op := rowOp{data: tt.arena.keep(data), keyLen: uint32(keyLen), existed: existed, stored: existed}
+	keyed := tt.schema.Unique || tt.own.keyed
+	if keyed {
+		if i := tt.byKey.find(op.key(), tt.opKey); i >= 0 {
+			op.again, op.stored = true, tt.ops[i].stored
+			tt.own.again = true
 		}
 	}
-	if !s.Unique {
-		rowKey = nil
+	tt.ops = append(tt.ops, op)
+	tt.held += int64(len(data)) + rowOpOverhead
+	if keyed {
+		tt.byKey.set(len(tt.ops)-1, tt.opKey)
 	}
-	for _, x := range s.Indexes {
-		e, ok := tt.makeEntry(x, b.Cols, row, rowKey)
-		if !ok {
-			continue
-		}
-		taken, err := tt.entryTaken(r, e)
-		if err != nil {
-			return false, err
-		}
-		if taken && s.Conflict == table.ConflictIgnore {
-			return false, nil
-		}
-		if taken {
-			return false, &table.DuplicateKeyError{Table: s.ID, Index: x.ID, Batch: b, Row: row}
-		}
-		tt.addEntry(e)
+}
+
+// rollbackOps makes the first n ops the only ones. Snapshots may still read the
+// others.
+func (tt *txTable) rollbackOps(n int) {
+	if len(tt.ops) <= n {
+		return
 	}
-	return true, nil
+	tt.ops = tt.ops[:n:n]
+	if tt.schema.Unique || tt.own.keyed {
+		tt.byKey.rebuild(n, tt.opKey)
+	}
+	tt.own.truncate(n)
+}
+
+// decode returns a row's value as a batch of one row, valid until the next call.
+func (tt *txTable) decode(value []byte) (*vector.Batch, error) {
+	w := &tt.own
+	if w.dec == nil || w.dec.schema != tt.schema {
+		w.dec = newRowDecoder(tt.schema)
+		w.old = *emptyRows(tt.schema)
+	}
+	if err := w.dec.split(value); err != nil {
+		return nil, tt.corruptRow()
+	}
+	for i, c := range tt.schema.Columns {
+		w.old.Cols[i].Reset(c.Kind)
+		w.dec.appendTo(w.old.Cols[i], i)
+	}
+	w.old.N = 1
+	return &w.old, nil
+}
+
+func emptyRows(s *table.Schema) *vector.Batch {
+	b := &vector.Batch{Cols: make([]*vector.Vector, len(s.Columns))}
+	for i, c := range s.Columns {
+		b.Cols[i] = vector.New(c.Kind, 0)
+	}
+	return b
 }
 
 func (tt *txTable) corruptRow() error {
 	return &table.CorruptionError{What: fmt.Sprintf("row of table %d", tt.schema.ID), Why: errRow.Error()}
 }
 
+// entryTail returns what the entries of a stored key end in: where keys repeat,
+// entries carry the row's key as their value instead.
+func (tt *txTable) entryTail(key []byte) []byte {
+	if !tt.schema.Unique {
+		return nil
+	}
+	return key[tablePrefix:]
+}
+
+// moveEntries moves the unique entries of a row with a key from its old value
+// (nil: none) to row of b, which the next op puts. False if conflict = ignore
+// leaves the row out.
+func (t *Tx) moveEntries(ctx context.Context, tt *txTable, old, key []byte, b *vector.Batch, row int, o *table.AppendOptions) (bool, error) {
+	var was *vector.Batch
+	if old != nil {
+		var err error
+		if was, err = tt.decode(old); err != nil {
+			return false, err
+		}
+	}
+	for _, x := range tt.schema.Indexes {
+		if was != nil {
+			if tt.sameEntry(x, was.Cols, b.Cols, row) {
+				continue
+			}
+			if err := t.removeEntry(ctx, tt, x, was.Cols, key); err != nil {
+				return false, err
+			}
+		}
+		ok, err := t.putEntry(ctx, tt, x, b, row, key)
+		if err != nil && modeOf(o, x.ID) == table.ConflictIgnore && isDuplicate(err) {
+			return false, nil
+		}
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func isDuplicate(err error) bool {
+	var d *table.DuplicateKeyError
+	return errors.As(err, &d)
+}
+
+// sameEntry reports whether the only row of was and a row of cols have the same
+// values in a unique index.
+func (tt *txTable) sameEntry(x table.UniqueIndex, was, cols []*vector.Vector, row int) bool {
+	a, b := hasNull(x, was, 0), hasNull(x, cols, row)
+	if a || b {
+		return a && b
+	}
+	tt.own.want = appendIndexKey(tt.own.want[:0], x, was, 0)
+	n := len(tt.own.want)
+	tt.own.want = appendIndexKey(tt.own.want, x, cols, row)
+	return string(tt.own.want[:n]) == string(tt.own.want[n:])
+}
+
+// removeEntry removes the entry of the only row of cols, which has a key.
+func (t *Tx) removeEntry(ctx context.Context, tt *txTable, x table.UniqueIndex, cols []*vector.Vector, key []byte) error {
+	e, ok := tt.makeEntry(x, cols, 0, tt.entryTail(key))
+	if !ok {
+		return nil
+	}
+	if err := t.lockEntry(ctx, tt, e); err != nil {
+		return err
+	}
+	e.del = true
+	tt.addEntry(e)
+	return nil
+}
+
+// putEntry adds the entry of a row of b, which the next op puts under a key.
+func (t *Tx) putEntry(ctx context.Context, tt *txTable, x table.UniqueIndex, b *vector.Batch, row int, key []byte) (bool, error) {
+	e, ok := tt.makeEntry(x, b.Cols, row, tt.entryTail(key))
+	if !ok {
+		return true, nil
+	}
+	if err := t.lockEntry(ctx, tt, e); err != nil {
+		return false, err
+	}
+	taken, err := tt.entryTaken(t.s.db, e)
+	if err != nil {
+		return false, err
+	}
+	if taken {
+		return false, &table.DuplicateKeyError{Table: tt.schema.ID, Index: x.ID, Batch: b, Row: row}
+	}
+	e.row = len(tt.ops)
+	tt.addEntry(e)
+	return true, nil
+}
+
 // makeEntry builds the entry of a row; false if a part is NULL. Its key is
 // valid until the next call.
 func (tt *txTable) makeEntry(x table.UniqueIndex, cols []*vector.Vector, row int, rowKey []byte) (uniqueEntry, bool) {
-	for _, p := range x.Parts {
-		if cols[p.Column].IsNull(row) {
-			return uniqueEntry{}, false
-		}
+	if hasNull(x, cols, row) {
+		return uniqueEntry{}, false
 	}
 	key := appendIndexKey(tt.entryKey[:0], x, cols, row)
 	tt.entryKey = append(key, rowKey...)
@@ -190,6 +370,7 @@ func appendIndexKey(dst []byte, x table.UniqueIndex, cols []*vector.Vector, row 
 
 func (tt *txTable) addEntry(e uniqueEntry) {
 	e.key = tt.arena.keep(e.key)
+	e.again = tt.byEntry.find(e.key[:e.prefix], tt.entryPrefix) >= 0
 	tt.entries = append(tt.entries, e)
 	tt.byEntry.set(len(tt.entries)-1, tt.entryPrefix)
 	tt.held += int64(len(e.key)) + entryOverhead
@@ -207,12 +388,15 @@ func (tt *txTable) dropEntries(mark int) {
 	tt.byEntry.rebuild(mark, tt.entryPrefix)
 }
 
-// entryTaken reports whether another row has the entry's value, in the
-// transaction or in r.
+// entryTaken reports whether a row has the entry's value, in the transaction or
+// in r.
 func (tt *txTable) entryTaken(r pebble.Reader, e uniqueEntry) (bool, error) {
 	prefix := e.key[:e.prefix]
 	if i := tt.byEntry.find(prefix, tt.entryPrefix); i >= 0 {
 		return !tt.entries[i].del, nil
+	}
+	if tt.created {
+		return false, nil
 	}
 	return entryExists(r, prefix)
 }
@@ -227,103 +411,4 @@ func entryExists(r pebble.Reader, prefix []byte) (bool, error) {
 		return false, fmt.Errorf("read unique entry: %w", err)
 	}
 	return found, nil
-}
-
-// checkEntries checks the unique indexes of rows of a columnar table, notes
-// their entries and returns the rows to add.
-func (t *Tx) checkEntries(tt *txTable, b *vector.Batch, sel []int32) ([]int32, error) {
-	s := tt.schema
-	own := (&vector.Batch{Cols: b.Cols, N: b.N, Sel: sel}).Clone()
-	tt.held += own.Size() // the entries keep it
-	mark := len(tt.entries)
-	keep := make([]int32, 0, own.N)
-	var rowKey []byte
-	for i := 0; i < own.N; i++ {
-		rowKey = appendRowKey(rowKey[:0], s.Key, own.Cols, i)
-		if !s.Unique {
-			rowKey = rowKey[:0]
-		}
-		rowMark, drop := len(tt.entries), false
-		for _, x := range s.Indexes {
-			e, ok := tt.makeEntry(x, own.Cols, i, rowKey)
-			if !ok {
-				continue
-			}
-			taken, err := tt.entryTaken(t.s.db, e)
-			if err != nil {
-				return nil, err
-			}
-			if taken && s.Conflict != table.ConflictIgnore {
-				tt.dropEntries(mark)
-				return nil, &table.DuplicateKeyError{Table: s.ID, Index: x.ID, Batch: own, Row: i}
-			}
-			if drop = taken; drop {
-				break
-			}
-			e.batch, e.row = own, i
-			tt.addEntry(e)
-		}
-		if drop {
-			tt.dropEntries(rowMark)
-			continue
-		}
-		row := int32(i)
-		if sel != nil {
-			row = sel[i]
-		}
-		keep = append(keep, row)
-	}
-	if len(keep) == own.N {
-		return sel, nil
-	}
-	return keep, nil
-}
-
-// replay checks the rows of a table of layout row again, against r, after
-// others committed to the table.
-func (tt *txTable) replay(r pebble.Reader) error {
-	ops := tt.ops
-	tt.ops, tt.byKey, tt.entries, tt.byEntry = nil, positions{}, nil, positions{}
-	tt.arena, tt.held = arena{}, 0
-	dec := newRowDecoder(tt.schema)
-	for _, op := range ops {
-		b, err := dec.batch(op.value())
-		if err != nil {
-			return tt.corruptRow()
-		}
-		if _, err := tt.putRow(r, b, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recheckEntries looks the entries of a columnar table up again in r.
-func (tt *txTable) recheckEntries(r pebble.Reader) error {
-	for _, e := range tt.entries {
-		taken, err := entryExists(r, e.key[:e.prefix])
-		if err != nil {
-			return err
-		}
-		if taken {
-			return &table.DuplicateKeyError{Table: tt.schema.ID, Index: e.index, Batch: e.batch, Row: e.row}
-		}
-	}
-	return nil
-}
-
-// overlayRow is one row of a transaction, as its snapshots see it.
-type overlayRow struct{ key, value []byte }
-
-// sortedRows returns the newest row of each key.
-func (tt *txTable) sortedRows() []overlayRow {
-	out := make([]overlayRow, 0, len(tt.ops))
-	for i := range tt.ops {
-		op := &tt.ops[i]
-		if !tt.schema.Unique || tt.byKey.find(op.key(), tt.opKey) == i {
-			out = append(out, overlayRow{op.key(), op.value()})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return bytes.Compare(out[i].key, out[j].key) < 0 })
-	return out
 }
