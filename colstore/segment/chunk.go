@@ -26,6 +26,7 @@ type ChunkWriter struct {
 	stats    Stats
 	bounds   []byte
 	payloads []byte
+	last     []byte // minimum of the block before
 }
 
 // SetEffort says how much work the writer does to make blocks small.
@@ -51,7 +52,7 @@ func (w *ChunkWriter) Append(dst []byte, v *vector.Vector, blocks []encoding.Blo
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(blocks)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(to-from))
 	dst = append(dst, make([]byte, 8)...)
-	w.payloads = w.payloads[:0]
+	w.payloads, w.last = w.payloads[:0], w.last[:0]
 	for _, b := range blocks {
 		blockCodes := codes
 		if codes != nil {
@@ -82,7 +83,11 @@ func (w *ChunkWriter) appendBlock(dst []byte, v *vector.Vector, b encoding.Block
 		w.bounds = collect(s, w.bounds[:0], v, codec, b.From, b.To)
 		total.add(s)
 	}
-	return appendEntry(dst, s, enc, len(w.payloads)-at)
+	dst = appendEntry(dst, s, enc, len(w.payloads)-at, w.last)
+	if s.Flags&HasBounds != 0 {
+		w.last = append(w.last[:0], s.Min...)
+	}
+	return dst
 }
 
 // Chunk reads one chunk. It aliases the bytes it was opened on, except Dict.

@@ -35,7 +35,9 @@ const (
 // maxWhole bounds the sums of floats that are spelled as integers.
 const maxWhole = 1 << 53
 
-func appendEntry(dst []byte, s *Stats, enc encoding.Encoding, size int) []byte {
+// appendEntry appends the entry of a block; last is the minimum of the last
+// block before it that has bounds.
+func appendEntry(dst []byte, s *Stats, enc encoding.Encoding, size int, last []byte) []byte {
 	sum := int64(s.SumLo)
 	flags := s.Flags
 	switch {
@@ -53,12 +55,7 @@ func appendEntry(dst []byte, s *Stats, enc encoding.Encoding, size int) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.Nulls))
 	dst = binary.AppendUvarint(dst, uint64(size))
 	if flags&HasBounds != 0 {
-		shared := 0
-		for shared < min(len(s.Min), len(s.Max)) && s.Min[shared] == s.Max[shared] {
-			shared++
-		}
-		dst = append(append(dst, byte(len(s.Min))), s.Min...)
-		dst = append(append(dst, byte(shared), byte(len(s.Max)-shared)), s.Max[shared:]...)
+		dst = appendShared(appendShared(dst, last, s.Min), s.Min, s.Max)
 	}
 	switch {
 	case flags&(fullInteger|fullFloat) == fullInteger:
@@ -70,6 +67,27 @@ func appendEntry(dst []byte, s *Stats, enc encoding.Encoding, size int) []byte {
 		dst = binary.AppendVarint(dst, sum)
 	}
 	return dst
+}
+
+// appendShared appends x as the number of bytes that it begins with as before
+// does, the number of others, and those.
+func appendShared(dst, before, x []byte) []byte {
+	shared := 0
+	for shared < min(len(before), len(x)) && before[shared] == x[shared] {
+		shared++
+	}
+	return append(append(dst, byte(shared), byte(len(x)-shared)), x[shared:]...)
+}
+
+// readShared appends what appendShared spelled to c.own and returns its length.
+func (c *Chunk) readShared(r *reader, before []byte) uint8 {
+	shared, rest := r.byte(), r.byte()
+	if int(shared) > len(before) || int(shared)+int(rest) > 255 {
+		r.bad = true
+		return 0
+	}
+	c.own = append(append(c.own, before[:shared]...), r.take(uint64(rest))...)
+	return shared + rest
 }
 
 func (c *Chunk) readDirectory(what string, blocks int) error {
@@ -124,6 +142,7 @@ func (c *Chunk) readEntries1() {
 // readEntries reads the directory of version 2, and joins the bounds in a
 // buffer of the chunk.
 func (c *Chunk) readEntries(r *reader) bool {
+	var last []byte
 	for i := range c.entries {
 		e := &c.entries[i]
 		*e = entry{enc: encoding.Encoding(r.byte()), flags: r.byte(), bounds: uint32(len(c.own))}
@@ -133,15 +152,12 @@ func (c *Chunk) readEntries(r *reader) bool {
 		}
 		e.rows, e.nulls, e.size = uint16(rows+1), uint16(nulls), uint32(size)
 		if e.flags&HasBounds != 0 {
-			e.minLen = r.byte()
-			c.own = append(c.own, r.take(uint64(e.minLen))...)
-			shared, rest := r.byte(), r.byte()
-			if r.bad || shared > e.minLen || int(shared)+int(rest) > 255 {
+			e.minLen = c.readShared(r, last)
+			if r.bad {
 				return false
 			}
-			e.maxLen = shared + rest
-			c.own = append(c.own, c.own[e.bounds:e.bounds+uint32(shared)]...)
-			c.own = append(c.own, r.take(uint64(rest))...)
+			last = c.own[e.bounds : e.bounds+uint32(e.minLen)]
+			e.maxLen = c.readShared(r, last)
 		}
 		e.readSum(r)
 		if r.bad {

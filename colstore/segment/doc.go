@@ -40,7 +40,8 @@
 //	32 directory: per block
 //	     encoding u8 | statistics flags u8
 //	     rows - 1 uvarint | nulls uvarint | payload length uvarint
-//	     bounds present: min length u8 | min | shared prefix u8 | rest length u8 | rest of max
+//	     bounds present: min, which shares its first bytes with the min before, and max, which
+//	       shares them with min; each: shared bytes u8 | others u8 | others
 //	     sum present: varint; with flag 64 of floats or 128 of integers instead
 //	       float64 or int128, as they are
 //	.. payloads, in the order of the blocks, without gaps

@@ -76,8 +76,8 @@ func (d *dump) chunk(t *testing.T) {
 		d.line(at, at+n, "  %d rows, %d nulls, %d bytes", e.rows, e.nulls, e.size)
 		at += n
 		if e.flags&HasBounds != 0 {
-			n = 1 + int(e.minLen)
-			d.line(at, at+n, "  min")
+			n = 2 + int(d.b[at+1])
+			d.line(at, at+n, "  min: the first %d bytes of the min before and %d more", d.b[at], d.b[at+1])
 			at += n
 			n = 2 + int(d.b[at+1])
 			d.line(at, at+n, "  max: the first %d bytes of min and %d more", d.b[at], d.b[at+1])
