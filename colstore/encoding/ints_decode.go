@@ -104,8 +104,7 @@ func decodeDelta[T kernels.Int](dst []T, src []byte) error {
 		return err
 	}
 	dst[0] = T(first)
-	kernels.Unpack(dst[1:], withSlack(src[17:]), w, base)
-	kernels.PrefixSum(dst[1:], T(first))
+	kernels.UnpackDeltas(dst[1:], withSlack(src[17:]), w, base, T(first))
 	return nil
 }
 
@@ -149,6 +148,10 @@ func decodePatchedDelta[T kernels.Int](dst []T, src []byte) error {
 		return err
 	}
 	dst[0] = T(first)
+	if p.count == 0 {
+		kernels.UnpackDeltas(dst[1:], p.bits, p.width, p.base, T(first))
+		return nil
+	}
 	kernels.Unpack(dst[1:], p.bits, p.width, p.base)
 	if err := patch(dst[1:], &p); err != nil {
 		return err

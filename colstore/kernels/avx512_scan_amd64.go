@@ -110,6 +110,31 @@ func prefixSum32AVX512(dst []int32, first int32) int {
 	return i
 }
 
+// deltas64AVX512 adds 16 differences in lanes of 32 bits, then widens.
+func deltas64AVX512(dst []int64, src []byte, w uint, base int32, first int64) int {
+	index, shift := archsimd.LoadUint8x64(&index32[w]), archsimd.LoadUint32x16(&shift32[w])
+	mask, add := archsimd.BroadcastUint32x16(1<<w-1), archsimd.BroadcastInt32x16(base)
+	u1, u2 := archsimd.LoadUint32x16(&up32[0]), archsimd.LoadUint32x16(&up32[1])
+	u4, u8 := archsimd.LoadUint32x16(&up32[2]), archsimd.LoadUint32x16(&up32[3])
+	last := archsimd.BroadcastUint64x8(7)
+	zero, carry := archsimd.BroadcastInt32x16(0), archsimd.BroadcastInt64x8(first)
+	i := 0
+	for ; i+16 <= len(dst); i += 16 {
+		x := archsimd.LoadUint8x64(vec(src)).Permute(index).AsUint32x16().ShiftRight(shift).And(mask).AsInt32x16().Add(add)
+		x = x.Add(x.ConcatPermute(zero, u1))
+		x = x.Add(x.ConcatPermute(zero, u2))
+		x = x.Add(x.ConcatPermute(zero, u4))
+		x = x.Add(x.ConcatPermute(zero, u8))
+		low, high := x.GetLo().ExtendToInt64(), x.GetHi().ExtendToInt64()
+		low.Add(carry).Store((*[8]int64)(dst[i:]))
+		high.Add(carry).Store((*[8]int64)(dst[i+8:]))
+		carry = carry.Add(high.Permute(last))
+		src = src[2*w:]
+	}
+	archsimd.ClearAVXUpperBits()
+	return i
+}
+
 func decimalsAVX512(dst []float64, vals []int64, scale float64) int {
 	s := archsimd.BroadcastFloat64x8(scale)
 	i := 0

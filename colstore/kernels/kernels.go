@@ -76,6 +76,15 @@ func prefixSum[T Int](dst []T, first T) {
 	}
 }
 
+// UnpackDeltas writes to dst[i] the sum of first, the packed values 0 to i and
+// base for each of them: Unpack and PrefixSum in one.
+func UnpackDeltas[T Int](dst []T, src []byte, w uint, base int64, first T) {
+	if !simdUnpackDeltas(dst, src, w, base, first) {
+		Unpack(dst, src, w, base)
+		PrefixSum(dst, first)
+	}
+}
+
 // Decimals writes vals[i] / scale to dst, which is as long.
 func Decimals(dst []float64, vals []int64, scale float64) {
 	if !simdDecimals(dst, vals, scale) {

@@ -55,6 +55,17 @@ func checkUnpack[T Int](t *testing.T, src []byte, n int, w uint, base int64) {
 	if !slices.Equal(a, plain) {
 		t.Fatalf("%s: %T of %d bits differ", Name(), a, w)
 	}
+	small := base >> 38 // one that vectors take, and one that they do not
+	for _, base := range []int64{small, base} {
+		UnpackDeltas(b, src, w, base, T(7))
+		acc := T(7)
+		for i := range b {
+			acc += T(int64(At(src, i, w)) + base)
+			if b[i] != acc {
+				t.Fatalf("%s: %T of %d bits: sum %d of differences is %d, want %d", Name(), b, w, i, b[i], acc)
+			}
+		}
+	}
 	PrefixSum(a, T(base))
 	if prefixSum(plain, T(base)); !slices.Equal(a, plain) {
 		t.Fatalf("%s: prefix sums of %T differ", Name(), a)

@@ -69,12 +69,11 @@ func BenchmarkUnpack(b *testing.B) {
 	})
 }
 
-func BenchmarkUnpackAndPrefixSum(b *testing.B) {
+func BenchmarkUnpackDeltas(b *testing.B) {
 	dst := make([]int64, 1024)
 	benchWidths(b, func(b *testing.B, src []byte, w uint) {
 		for b.Loop() {
-			Unpack(dst, src, w, 7)
-			PrefixSum(dst, 1)
+			UnpackDeltas(dst, src, w, 7, 1)
 		}
 	})
 }

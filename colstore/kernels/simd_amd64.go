@@ -96,6 +96,21 @@ func simdPrefixSum[T Int](dst []T, first T) bool {
 	return true
 }
 
+// maxDeltaBase bounds the base of differences that are added in lanes of 32
+// bits: 16 of them and of 25-bit values fit.
+const maxDeltaBase = 1 << 26
+
+func simdUnpackDeltas[T Int](dst []T, src []byte, w uint, base int64, first T) bool {
+	d, ok := any(dst).([]int64)
+	if !ok || level != levelAVX512 || w == 0 || w > max32 || len(d) < minVector || base > maxDeltaBase || base < -maxDeltaBase {
+		return false
+	}
+	done := deltas64AVX512(d, src, w, int32(base), int64(first))
+	unpack(d[done:], src[uint(done)*w>>3:], w, base)
+	prefixSum(d[done:], d[done-1])
+	return true
+}
+
 func simdDecimals(dst []float64, vals []int64, scale float64) bool {
 	if level != levelAVX512 || len(vals) < minVector {
 		return false

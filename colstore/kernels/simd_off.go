@@ -8,6 +8,8 @@ func simdUnpack[T Int]([]T, []byte, uint, int64) bool { return false }
 
 func simdPrefixSum[T Int]([]T, T) bool { return false }
 
+func simdUnpackDeltas[T Int]([]T, []byte, uint, int64, T) bool { return false }
+
 func simdDecimals([]float64, []int64, float64) bool { return false }
 
 func simdSum([]byte, int, uint) (hi, lo uint64, ok bool) { return 0, 0, false }
