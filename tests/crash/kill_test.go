@@ -1,18 +1,15 @@
 // Package crash kills a real server process in the middle of loading and
-// checks what a restarted one finds.
+// changing rows and checks what a restarted one finds: nothing acknowledged
+// lost, nothing half visible, nothing doubled.
 package crash
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,182 +18,109 @@ import (
 	"tsdb/tests/harness"
 )
 
-// rounds is how often the server is killed; TSDB_KILL_ROUNDS overrides it.
-const rounds = 3
+const (
+	// defaultRounds is how often the server is killed; TSDB_KILL_ROUNDS overrides it.
+	defaultRounds = 3
+	// freshEvery is the number of rounds after which the tables are dropped and
+	// made anew, so that a round of a long run takes no longer than one of a short.
+	freshEvery = 20
+	// memory is the least that the server takes: a table's rows are flushed every
+	// few megabytes.
+	memory = "64MiB"
+)
 
-func buildServer(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "tsdb")
-	c := exec.Command("go", "build", "-o", bin, "tsdb/cmd/tsdb")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("building the server: %v\n%s", err, out)
+func rounds(t *testing.T) int {
+	s := os.Getenv("TSDB_KILL_ROUNDS")
+	if s == "" {
+		return defaultRounds
 	}
-	return bin
-}
-
-type process struct {
-	cmd  *exec.Cmd
-	addr string
-	log  *os.File
-}
-
-func start(t *testing.T, bin, dir string) *process {
-	t.Helper()
-	p := &process{addr: harness.FreeAddr(t)}
-	var err error
-	if p.log, err = os.OpenFile(dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p.cmd = exec.Command(bin, "serve", "--data", dir, "--listen", p.addr, "--memory", "128MB")
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func (p *process) kill() {
-	p.cmd.Process.Signal(syscall.SIGKILL)
-	p.cmd.Wait()
-	p.log.Close()
-}
-
-// dial connects as soon as the server accepts.
-func (p *process) dial(t *testing.T) *pgconn.PgConn {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		c, err := pgconn.Connect(context.Background(), "postgres://tsdb@"+p.addr+"/tsdb?sslmode=disable")
-		if err == nil {
-			return c
-		}
-		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(p.log.Name())
-			t.Fatalf("the server did not come up: %v\n%s", err, log)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// ledger remembers what was sent and what was acknowledged: statement number to rows.
-type ledger struct {
-	mu         sync.Mutex
-	sent, done map[string]int
-}
-
-func (l *ledger) send(id string, rows int) { l.mu.Lock(); l.sent[id] = rows; l.mu.Unlock() }
-func (l *ledger) ack(id string)            { l.mu.Lock(); l.done[id] = l.sent[id]; l.mu.Unlock() }
-
-// insert sends INSERTs of a few rows until the connection dies.
-func insert(c *pgconn.PgConn, l *ledger, worker string) {
-	for n := 0; ; n++ {
-		id := fmt.Sprintf("%s-i%d", worker, n)
-		rows := 1 + n%90
-		var b strings.Builder
-		b.WriteString("INSERT INTO readings VALUES ")
-		for i := 0; i < rows; i++ {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			fmt.Fprintf(&b, "('%s', '2024-01-01'::timestamp + interval '%d seconds', %d)", id, i, i)
-		}
-		l.send(id, rows)
-		if _, err := c.Exec(context.Background(), b.String()).ReadAll(); err != nil {
-			return
-		}
-		l.ack(id)
-	}
-}
-
-// copyIn sends COPYs of many rows until the connection dies.
-func copyIn(c *pgconn.PgConn, l *ledger, worker string) {
-	for n := 0; ; n++ {
-		id := fmt.Sprintf("%s-c%d", worker, n)
-		const rows = 30000
-		var b strings.Builder
-		for i := 0; i < rows; i++ {
-			b.WriteString(id)
-			b.WriteString("\t2024-02-01 00:00:")
-			b.WriteString(strconv.FormatFloat(float64(i)/1000, 'f', 3, 64))
-			b.WriteByte('\t')
-			b.WriteString(strconv.Itoa(i))
-			b.WriteByte('\n')
-		}
-		l.send(id, rows)
-		if _, err := c.CopyFrom(context.Background(), strings.NewReader(b.String()), "COPY readings FROM STDIN"); err != nil {
-			return
-		}
-		l.ack(id)
-	}
-}
-
-func verify(t *testing.T, c *pgconn.PgConn, l *ledger) {
-	t.Helper()
-	rs, err := c.Exec(context.Background(), "SELECT src, count(*), sum(v) FROM readings GROUP BY src").ReadAll()
+	n, err := strconv.Atoi(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]int{}
-	for _, r := range rs[0].Rows {
-		n, _ := strconv.Atoi(string(r[1]))
-		found[string(r[0])] = n
-		if want := fmt.Sprint(n * (n - 1) / 2); string(r[2]) != want {
-			t.Errorf("statement %s: sum %s, want %s", r[0], r[2], want)
+	return n
+}
+
+func seed(t *testing.T) uint64 {
+	if s := os.Getenv("TSDB_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return n
 	}
-	for id, n := range found {
-		if n != l.sent[id] {
-			t.Errorf("statement %s shows %d of its %d rows", id, n, l.sent[id])
-		}
+	return uint64(time.Now().UnixNano())
+}
+
+func exec(c *pgconn.PgConn, sql string) error {
+	_, err := c.Exec(context.Background(), sql).ReadAll()
+	return err
+}
+
+func mustExec(t *testing.T, c *pgconn.PgConn, sql string) {
+	t.Helper()
+	if err := exec(c, sql); err != nil {
+		t.Fatalf("%v: %.200s", err, sql)
 	}
-	for id, n := range l.done {
-		if found[id] != n {
-			t.Errorf("statement %s was acknowledged with %d rows, %d are there", id, n, found[id])
-		}
+}
+
+// round lets all workers run until the server is killed, restarts it and
+// checks what it finds.
+func round(t *testing.T, p *harness.Process, restart func() *harness.Process, workers []worker, wait time.Duration) *harness.Process {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, w := range workers {
+		conn := p.Dial(t)
+		wg.Go(func() {
+			for w.step(conn) == nil {
+			}
+		})
 	}
+	time.Sleep(wait)
+	p.Kill()
+	wg.Wait()
+	p = restart()
+	c := p.Dial(t)
+	defer c.Close(context.Background())
+	for _, w := range workers {
+		w.check(t, c)
+	}
+	return p
 }
 
 func TestKillLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills server processes")
 	}
-	n := rounds
-	if s := os.Getenv("TSDB_KILL_ROUNDS"); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
-	bin := buildServer(t)
+	n, s := rounds(t), seed(t)
+	t.Logf("%d rounds, seed %d (TSDB_SEED repeats the choice of times)", n, s)
+	rng := rand.New(rand.NewPCG(s, 1))
+	bin := harness.BuildTSDB(t)
 	dir := filepath.Join(t.TempDir(), "data")
-	l := &ledger{sent: map[string]int{}, done: map[string]int{}}
-	p := start(t, bin, dir)
-	c := p.dial(t)
-	if _, err := c.Exec(context.Background(), "CREATE TABLE readings (src text, ts timestamp, v int8, PRIMARY KEY (src, ts))").ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	c.Close(context.Background())
-	for round := 0; round < n; round++ {
-		var wg sync.WaitGroup
-		for w, f := range []func(*pgconn.PgConn, *ledger, string){insert, insert, copyIn} {
-			conn := p.dial(t)
-			wg.Add(1)
-			go func() { defer wg.Done(); f(conn, l, fmt.Sprintf("r%dw%d", round, w)) }()
+	start := func() *harness.Process { return harness.StartProcess(t, bin, dir, memory, "--log-level", "warn") }
+	p := start()
+	var workers []worker
+	statements, begun := 0, time.Now()
+	for i := range n {
+		if i%freshEvery == 0 {
+			for _, w := range workers {
+				statements += w.acknowledged()
+			}
+			c := p.Dial(t)
+			workers = newWorkers(t, c, i)
+			c.Close(context.Background())
 		}
-		time.Sleep(time.Duration(200+rng.IntN(900)) * time.Millisecond)
-		p.kill()
-		wg.Wait()
-		p = start(t, bin, dir)
-		c := p.dial(t)
-		verify(t, c, l)
-		c.Close(context.Background())
+		p = round(t, p, start, workers, time.Duration(50+rng.IntN(700))*time.Millisecond)
+		if t.Failed() {
+			t.Fatalf("round %d, seed %d; the server's log:\n%s", i, s, p.Log())
+		}
 	}
-	t.Logf("%d rounds, %d statements sent, %d acknowledged", n, len(l.sent), len(l.done))
-	if len(l.done) < n {
-		t.Errorf("only %d statements were acknowledged", len(l.done))
+	for _, w := range workers {
+		statements += w.acknowledged()
 	}
-	p.cmd.Process.Signal(syscall.SIGTERM)
-	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("SIGTERM: %v", err)
+	t.Logf("%d rounds in %v, %d statements acknowledged", n, time.Since(begun).Round(time.Millisecond), statements)
+	if statements < n {
+		t.Errorf("only %d statements were acknowledged", statements)
 	}
+	p.Stop(t)
 }
