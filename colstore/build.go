@@ -32,9 +32,9 @@ const (
 	// seriesRows is how many rows of one series are worth blocks of their own:
 	// fewer make blocks whose directory entries outweigh what they save.
 	seriesRows = 256
-	// bloomRows is the average number of rows per series from which on a merged
-	// segment has no bloom filter: a look-up reads one block of the series, which
-	// costs less than the filter's 12 bits a row.
+	// bloomRows is the average number of rows per series from which on a segment
+	// has no bloom filter: a look-up reads one block of the series, which costs
+	// less than reading the filter with its 12 bits a row.
 	bloomRows = 64
 )
 
@@ -91,7 +91,6 @@ type builder struct {
 	live   int64        // finite times below are expired and left out
 	base   int64        // narrowest bucket
 	class  byte
-	merged bool
 
 	files   []string
 	bytes   int64 // of finished files
@@ -104,6 +103,7 @@ type builder struct {
 	chunks  segment.ChunkWriter
 	gather  gatherer
 	keys    segment.Strings // sort keys of the rows of the bucket or segment
+	other   segment.Strings // of the bucket before, to be overwritten
 	hashes  []uint64
 	tail    int // bytes of the time at the end of sort keys; 0: none there
 	split   bool
@@ -234,7 +234,7 @@ func (b *builder) setKeys(info *segment.Info, blocks []encoding.Block, at, n, se
 		info.FirstKeys.Append(b.rowKey(at + blk.From))
 	}
 	info.LastKey = bytes.Clone(b.rowKey(at + n - 1))
-	if !b.schema.Unique || b.merged && series*bloomRows <= n {
+	if !b.schema.Unique || series*bloomRows <= n {
 		return
 	}
 	for i := range n {

@@ -1,13 +1,10 @@
 package colstore
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 
 	"tsdb/colstore/keys"
-	"tsdb/colstore/segment"
 	"tsdb/colstore/vector"
 )
 
@@ -119,8 +116,8 @@ func (b *builder) group() []bucketGroup {
 
 // bucket sorts the rows of one bucket and writes its segments.
 func (b *builder) bucket(bucket keys.Bucket, rows []rowRef) error {
-	b.sort(rows)
 	b.setTail(bucket)
+	b.sort(rows)
 	width := int64(0)
 	if !bucket.Special() {
 		width = b.base << b.class
@@ -141,77 +138,6 @@ func (b *builder) bucket(bucket keys.Bucket, rows []rowRef) error {
 func evenly(n, most int) int {
 	segs := max(1, (n+most-1)/most)
 	return max(1, (n+segs-1)/segs)
-}
-
-// sortItem orders a row by the 8 key bytes after the prefix that all share.
-type sortItem struct {
-	head uint64
-	pos  uint32
-}
-
-// sort orders rows by key, time and arrival, and leaves their keys in b.keys.
-func (b *builder) sort(rows []rowRef) {
-	parts := sortParts(b.schema)
-	b.keys.Reset()
-	if len(parts) == 0 {
-		return
-	}
-	sorted := true
-	last := 0
-	for i, r := range rows {
-		start := len(b.keys.Data)
-		b.keys.Data = appendRowKey(b.keys.Data, parts, b.in[r.input()].mem.cols, r.row())
-		b.keys.Ends = append(b.keys.Ends, uint32(len(b.keys.Data)))
-		if sorted && i > 0 && bytes.Compare(b.keys.Data[last:start], b.keys.Data[start:]) > 0 {
-			sorted = false
-		}
-		last = start
-	}
-	if sorted {
-		return
-	}
-	items := b.sortItems()
-	slices.SortFunc(items, func(x, y sortItem) int {
-		if x.head != y.head {
-			if x.head < y.head {
-				return -1
-			}
-			return 1
-		}
-		if c := bytes.Compare(b.keys.At(int(x.pos)), b.keys.At(int(y.pos))); c != 0 {
-			return c
-		}
-		return int(x.pos) - int(y.pos)
-	})
-	var ordered segment.Strings
-	ordered.Data = make([]byte, 0, len(b.keys.Data))
-	ordered.Ends = make([]uint32, 0, len(b.keys.Ends))
-	old := slices.Clone(rows)
-	for i, it := range items {
-		rows[i] = old[it.pos]
-		ordered.Append(b.keys.At(int(it.pos)))
-	}
-	b.keys = ordered
-}
-
-func (b *builder) sortItems() []sortItem {
-	n := b.keys.Len()
-	shared := len(b.keys.At(0))
-	first := b.keys.At(0)
-	for i := 1; i < n && shared > 0; i++ {
-		k := b.keys.At(i)
-		for shared > 0 && (len(k) < shared || !bytes.Equal(k[:shared], first[:shared])) {
-			shared--
-		}
-	}
-	items := make([]sortItem, n)
-	var head [8]byte
-	for i := range items {
-		clear(head[:])
-		copy(head[:], b.keys.At(i)[shared:])
-		items[i] = sortItem{binary.BigEndian.Uint64(head[:]), uint32(i)}
-	}
-	return items
 }
 
 // segmentEnd returns where the segment that begins at from ends.

@@ -9,10 +9,9 @@ import (
 	"tsdb/colstore/vector"
 )
 
-// merge writes the rows of segments of one bucket, each of which is sorted, as
+// merge writes the rows of segments of nested buckets, each sorted, as
 // consecutive segments in key order. On an error the files are removed.
 func (b *builder) merge() error {
-	b.merged = true
 	err := b.s.writable()
 	if err == nil {
 		err = b.mergeAll()
@@ -38,8 +37,11 @@ func (b *builder) mergeAll() error {
 	}
 	heap.Init(&m.heap)
 	m.most = evenly(total, b.s.segRows)
-	first := b.in[0].seg
-	m.bucket, m.width = first.id.Bucket, first.info.BucketWidth
+	for i := range b.in { // nested ones end in the widest
+		if g := b.in[i].seg; i == 0 || g.info.BucketWidth > m.width {
+			m.bucket, m.width = g.id.Bucket, g.info.BucketWidth
+		}
+	}
 	b.setTail(m.bucket)
 	m.measureText()
 	for len(m.heap) > 0 {

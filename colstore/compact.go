@@ -107,7 +107,7 @@ func (s *Store) describe(v *version) ([]*seg, []compaction.Segment) {
 		if at, bad := c.damaged[g.id.ID]; g.pending.Load() || bad && now.Sub(at) < damagedPause {
 			continue
 		}
-		d := compaction.Segment{Bucket: g.id.Bucket, ID: g.id.ID, Rows: g.info.Rows, Deleted: int64(v.deleted(i).count()),
+		d := compaction.Segment{Bucket: g.id.Bucket, Width: g.info.BucketWidth, ID: g.id.ID, Rows: g.info.Rows, Deleted: int64(v.deleted(i).count()),
 			Lo: g.lo, Hi: g.hi, SeqMin: g.info.SeqMin, SeqMax: g.info.SeqMax, Age: now.Sub(first)}
 		if g.info.HasKeys {
 			d.First, d.Last = g.info.FirstKeys.At(0), g.info.LastKey
@@ -117,7 +117,7 @@ func (s *Store) describe(v *version) ([]*seg, []compaction.Segment) {
 	return segs, list
 }
 
-// compact replaces segments of one bucket of version v, which the caller holds,
+// compact replaces segments of nested buckets of version v, which the caller holds,
 // by what their live rows make.
 func (s *Store) compact(ctx context.Context, v *version, why compaction.Reason, segs []*seg) error {
 	cur := s.find(v.schema.ID)

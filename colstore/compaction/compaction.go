@@ -4,6 +4,9 @@
 //
 // # Rules
 //
+// Buckets that lie in a wider one of the same table, as data makes them whose
+// extent grows, count as that one, and what is merged ends there.
+//
 // Within one bucket segments that overlap nobody's key range form a sorted run
 // and are left alone: a query for one key reads one of them.
 //
@@ -60,6 +63,7 @@ const (
 // Segment describes one segment of a table.
 type Segment struct {
 	Bucket         keys.Bucket
+	Width          int64 // of the bucket; 0: a special one
 	ID             uint64
 	Rows, Deleted  int64
 	First, Last    []byte // row keys; nil: the table has no key
@@ -105,34 +109,70 @@ type Pick struct {
 // done. No segment is in two of them.
 func Decide(segs []Segment, o Options) []Pick {
 	var drops, picks []Pick
+	into := wider(segs)
 	buckets := map[keys.Bucket][]int{}
 	var order []keys.Bucket
 	newest, any := keys.Bucket{}, false
 	for i := range segs {
-		s := &segs[i]
-		if s.gone(&o) {
+		if segs[i].gone(&o) {
 			drops = append(drops, Pick{Drop, []int{i}})
 			continue
 		}
-		if buckets[s.Bucket] == nil {
-			order = append(order, s.Bucket)
+		b := into[segs[i].Bucket]
+		if buckets[b] == nil {
+			order = append(order, b)
 		}
-		buckets[s.Bucket] = append(buckets[s.Bucket], i)
-		if !s.Bucket.Special() && (!any || newest.Less(s.Bucket)) {
-			newest, any = s.Bucket, true
+		buckets[b] = append(buckets[b], i)
+		if !b.Special() && (!any || newest.Less(b)) {
+			newest, any = b, true
 		}
 	}
-	slices.SortFunc(order, func(x, y keys.Bucket) int {
-		if x.Less(y) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(order, compare)
 	for _, b := range order {
 		d := decision{segs: segs, o: &o, newest: any && b == newest, taken: map[int]bool{}}
 		picks = append(picks, d.bucket(buckets[b])...)
 	}
 	return append(drops, picks...)
+}
+
+func compare(x, y keys.Bucket) int {
+	switch {
+	case x == y:
+		return 0
+	case x.Less(y):
+		return -1
+	}
+	return 1
+}
+
+// wider finds the widest bucket that contains each bucket. Buckets of a table
+// are nested or disjoint.
+func wider(segs []Segment) map[keys.Bucket]keys.Bucket {
+	width := map[keys.Bucket]int64{}
+	var all []keys.Bucket
+	for i := range segs {
+		if _, ok := width[segs[i].Bucket]; !ok {
+			all = append(all, segs[i].Bucket)
+		}
+		width[segs[i].Bucket] = segs[i].Width
+	}
+	slices.SortFunc(all, func(x, y keys.Bucket) int {
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.Class, x.Class))
+	})
+	into := map[keys.Bucket]keys.Bucket{}
+	var outer keys.Bucket
+	any := false
+	for _, b := range all {
+		switch {
+		case b.Special():
+			into[b] = b
+			continue
+		case !any || uint64(b.Start)-uint64(outer.Start) >= uint64(width[outer]):
+			outer, any = b, true
+		}
+		into[b] = outer
+	}
+	return into
 }
 
 // gone reports whether no row of the segment is live.

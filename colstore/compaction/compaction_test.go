@@ -20,6 +20,9 @@ var update = flag.Bool("update", false, "rewrite the picks in testdata")
 // parse reads a situation: one line of options, then a line per segment.
 //
 //	options segment=100 rows=0 runs=0 expired=- force=false
+//
+// A bucket is its start, or start/class: classes are 1000 << class wide.
+//
 //	bucket id rows deleted first last lo hi seqmin seqmax age
 func parse(t *testing.T, text string) (segs []Segment, o Options) {
 	t.Helper()
@@ -61,7 +64,10 @@ func parse(t *testing.T, text string) (segs []Segment, o Options) {
 		case "notime":
 			s.Bucket = keys.BucketNoTime
 		default:
-			fmt.Sscan(bucket, &s.Bucket.Start)
+			start, class, _ := strings.Cut(bucket, "/")
+			fmt.Sscan(start, &s.Bucket.Start)
+			fmt.Sscan(class, &s.Bucket.Class)
+			s.Width = 1000 << s.Bucket.Class
 		}
 		if first != "-" {
 			s.First, s.Last = []byte(first), []byte(last)
@@ -135,6 +141,9 @@ func carry(rng *rand.Rand, segs []Segment, picks []Pick, o Options, id *uint64) 
 				all.Last = s.Last
 			}
 			all.Lo, all.Hi = min(all.Lo, s.Lo), max(all.Hi, s.Hi)
+			if s.Width > all.Width {
+				all.Bucket, all.Width = s.Bucket, s.Width
+			}
 		}
 		if p.Reason != Drop {
 			all.Deleted, all.Age = 0, time.Hour
@@ -201,17 +210,20 @@ func TestDecisionsEnd(t *testing.T) {
 	for round := uint64(0); round < 300; round++ {
 		rng := rand.New(rand.NewPCG(seed, round))
 		o := Options{SegmentRows: 100, Force: rng.IntN(2) == 0}
-		keyed := rng.IntN(3) > 0
+		keyed, nested := rng.IntN(3) > 0, rng.IntN(2) == 0
 		var segs []Segment
 		id := uint64(0)
 		for n := rng.IntN(60); n > 0; n-- {
 			id++
-			s := Segment{Bucket: keys.Bucket{Start: rng.Int64N(3) * 1000}, ID: id, Rows: 1 + rng.Int64N(100)}
+			s := Segment{Bucket: keys.Bucket{Start: rng.Int64N(3) * 1000}, Width: 1000, ID: id, Rows: 1 + rng.Int64N(100)}
+			if nested && rng.IntN(6) == 0 {
+				s.Bucket, s.Width = keys.Bucket{Class: 2}, 4000
+			}
 			s.SeqMin = rng.Uint64N(20)
 			s.SeqMax = s.SeqMin
 			s.Age = time.Duration(rng.IntN(700)) * time.Second
-			s.Lo = s.Bucket.Start + rng.Int64N(1000)
-			s.Hi = s.Lo + rng.Int64N(s.Bucket.Start+1000-s.Lo)
+			s.Lo = s.Bucket.Start + rng.Int64N(s.Width)
+			s.Hi = s.Lo + rng.Int64N(s.Bucket.Start+s.Width-s.Lo)
 			if rng.IntN(5) == 0 {
 				s.Deleted = rng.Int64N(s.Rows + 1)
 			}
@@ -238,12 +250,13 @@ func TestDecisionsEnd(t *testing.T) {
 				t.Fatalf("round %d: %d decisions and no end", round, rounds)
 			}
 		}
+		into := wider(segs)
 		for i := range segs {
 			if o.Force && segs[i].Deleted > 0 {
 				t.Fatalf("round %d: deleted rows are left", round)
 			}
 			for k := range segs[:i] {
-				if segs[i].Bucket == segs[k].Bucket && segs[i].overlaps(&segs[k]) {
+				if into[segs[i].Bucket] == into[segs[k].Bucket] && segs[i].overlaps(&segs[k]) {
 					t.Fatalf("round %d: after %d decisions %+v and %+v overlap", round, rounds, segs[k], segs[i])
 				}
 			}
