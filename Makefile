@@ -7,10 +7,10 @@ FUZZTIME ?= 20s
 RACE     := ./colstore/... ./exec/... ./pgwire/... ./sql/...
 TOOL     := GOEXPERIMENT= $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build demo test race oracle lint bench fuzz clean first-build
+.PHONY: help build demo test race oracle lint bench bench-full crash-long pgbench fuzz clean first-build
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 build: first-build ## build ./tsdb
 	$(GO) build -o tsdb ./cmd/tsdb
@@ -38,8 +38,17 @@ lint: ## format, vet, staticcheck, dead code, go.mod, layers
 	$(GO) mod tidy -diff
 	$(GO) test -count=1 ./tests/arch
 
-bench: ## measure against PostgreSQL 15 on this machine; prints ratios
+bench: ## measure against PostgreSQL 15 on this machine, scaled down; prints ratios
 	TSDB_BENCH=1 $(GO) test -count=1 -v -timeout 30m ./bench
+
+bench-full: ## the same with the sizes of bench/RESULTS.md: 20 minutes, 20 GB of memory
+	TSDB_BENCH=1 TSDB_BENCH_FULL=1 $(GO) test -count=1 -v -timeout 3h ./bench
+
+crash-long: ## kill a loaded server 1,000 times and check what is there: 15 minutes
+	TSDB_KILL_ROUNDS=1000 $(GO) test -count=1 -v -timeout 2h -run TestKill ./tests/crash
+
+pgbench: ## run pgbench, check that balances add up and that space comes back
+	TSDB_PGBENCH=1 $(GO) test -count=1 -v -timeout 15m ./tests/pgbench
 
 fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
