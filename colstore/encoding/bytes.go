@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"sync"
 
 	"github.com/klauspost/compress/s2"
-	"github.com/klauspost/compress/zstd"
 
 	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
@@ -23,30 +21,6 @@ const maxCompress = 1 << 28
 // MaxBlockBytes bounds a decompressed text block: 1,024 values of 64 MiB would
 // not be one block.
 const MaxBlockBytes = 1 << 30
-
-// maxZstdRatio is what a frame of nothing but repeated bytes reaches: a block
-// of 128 KiB takes four bytes.
-const maxZstdRatio = 1 << 15
-
-// zstdEncoder and zstdDecoder are shared: each holds megabytes of tables, and
-// both serve concurrent calls.
-var (
-	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(2),
-			zstd.WithEncoderCRC(false), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			return nil // the options above are valid
-		}
-		return e
-	})
-	zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(MaxBlockBytes), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil // the options above are valid
-		}
-		return d
-	})
-)
 
 // appendCodes writes dictionary codes: sorted columns have few runs of them or
 // one.
@@ -95,12 +69,10 @@ func (e *Encoder) appendText(dst []byte, v *vector.Vector, from, to int) ([]byte
 	}
 	e.tmp = e.appendPlain(e.tmp[:0], v, from, to)
 	if e.Effort != Quick {
-		e.tmp2 = binary.LittleEndian.AppendUint32(e.tmp2[:0], uint32(len(e.tmp)))
-		e.tmp2 = zstdEncoder().EncodeAll(e.tmp, e.tmp2)
-		if len(e.tmp2) > len(e.tmp)*7/8 {
-			return append(dst, e.tmp...), Plain
+		if out, ok := Compress(dst, e.tmp); ok {
+			return out, Zstd
 		}
-		return append(dst, e.tmp2...), Zstd
+		return append(dst, e.tmp...), Plain
 	}
 	if need := s2.MaxEncodedLen(len(e.tmp)); cap(e.tmp2) < need {
 		e.tmp2 = make([]byte, need)
@@ -225,29 +197,4 @@ func (d *Decoder) decodePlain(dst *vector.Vector, src []byte, rows int) error {
 	}
 	dst.Data = append(dst.Data, data...)
 	return nil
-}
-
-func (d *Decoder) decodeZstd(dst *vector.Vector, src []byte, rows int) error {
-	if len(src) < 4 {
-		return malformed("zstd")
-	}
-	size := int(binary.LittleEndian.Uint32(src))
-	// A frame that holds less than it claims must not make the buffer large:
-	// the claim is checked against the frame's own header.
-	var h zstd.Header
-	if err := h.Decode(src[4:]); err != nil || !h.HasFCS || h.FrameContentSize != uint64(size) || size > MaxBlockBytes ||
-		size > maxZstdRatio*len(src) {
-		return malformed("zstd size")
-	}
-	if cap(d.tmp) < size+Slack {
-		d.tmp = make([]byte, size+Slack)
-	}
-	out, err := zstdDecoder().DecodeAll(src[4:], d.tmp[:0:size])
-	if err != nil || len(out) != size {
-		return malformed("zstd")
-	}
-	if size > 0 && &out[0] != &d.tmp[:1][0] {
-		return malformed("zstd buffer")
-	}
-	return d.decodePlain(dst, d.tmp[:size], rows)
 }

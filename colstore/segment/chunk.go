@@ -14,6 +14,7 @@ import (
 const (
 	chunkHeader = 32
 	flagDict    = 1
+	flagZstd    = 2 // the dictionary is compressed
 	// MaxBlocks is the largest number of blocks of a chunk, bounded by the
 	// directory's 16-bit count.
 	MaxBlocks = 4096
@@ -63,7 +64,10 @@ func (w *ChunkWriter) Append(dst []byte, v *vector.Vector, blocks []encoding.Blo
 	dst = append(dst, w.payloads...)
 	if codes != nil {
 		at := len(dst)
-		dst = w.dict.append(dst)
+		var compressed bool
+		if dst, compressed = w.dict.append(dst, w.enc.Effort); compressed {
+			dst[start+17] |= flagZstd
+		}
 		binary.LittleEndian.PutUint32(dst[start+24:], uint32(at-start))
 		binary.LittleEndian.PutUint32(dst[start+28:], uint32(len(dst)-at))
 	}
@@ -137,7 +141,13 @@ func (c *Chunk) Open(src []byte, what string) error {
 	if uint64(at)+uint64(n) > uint64(len(raw)) {
 		return corrupt(what, "dictionary lies outside")
 	}
-	if c.Dict, err = decodeDict(c.raw[at : at+n]); err != nil {
+	dict := c.raw[at : at+n]
+	if raw[17]&flagZstd != 0 {
+		if dict, err = encoding.Decompress(nil, dict); err != nil {
+			return corrupt(what, "dictionary: %v", err)
+		}
+	}
+	if c.Dict, err = decodeDict(dict); err != nil {
 		return corrupt(what, "%v", err)
 	}
 	return nil

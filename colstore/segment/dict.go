@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"tsdb/colstore/encoding"
 	"tsdb/colstore/kernels"
 	"tsdb/colstore/vector"
 )
@@ -22,6 +23,7 @@ type dictBuilder struct {
 	codes []int32
 	order []int32
 	tmp   []uint64
+	plain []byte
 }
 
 // build returns one code per row, in the order of the sorted dictionary, or
@@ -92,8 +94,25 @@ func (d *dictBuilder) sort() {
 	}
 }
 
-// append encodes the dictionary of the last build.
-func (d *dictBuilder) append(dst []byte) []byte {
+// minDictZstd is the size below which a dictionary is not compressed: each
+// query that opens the chunk would decompress it.
+const minDictZstd = 1 << 14
+
+// append encodes the dictionary of the last build, compressed if that pays.
+func (d *dictBuilder) append(dst []byte, effort encoding.Effort) (out []byte, compressed bool) {
+	start := len(dst)
+	dst = d.appendPlain(dst)
+	if effort == encoding.Quick || len(dst)-start < minDictZstd {
+		return dst, false
+	}
+	d.plain = append(d.plain[:0], dst[start:]...)
+	if out, ok := encoding.Compress(dst[:start], d.plain); ok {
+		return out, true
+	}
+	return append(dst[:start], d.plain...), false
+}
+
+func (d *dictBuilder) appendPlain(dst []byte) []byte {
 	d.tmp = d.tmp[:0]
 	var all uint64
 	for _, i := range d.order {

@@ -34,7 +34,7 @@
 // One column of one part of a segment. A part is a whole number of blocks, the
 // same for all columns of the segment. After the envelope:
 //
-//	16 kind u8 | flags u8 (1: dictionary) | blocks u16
+//	16 kind u8 | flags u8 (1: dictionary, 2: it is compressed) | blocks u16
 //	20 rows u32
 //	24 dictionary offset u32 | dictionary length u32
 //	32 directory: per block
@@ -54,6 +54,8 @@
 // A dictionary is
 //
 //	count u32 | width u8 | packed lengths | data, sorted, without repetition
+//
+// and a compressed one is its size u32 | zstd frame.
 //
 // Version 1 is read too. Its directory has 40 bytes per block, after which
 // payloads, bounds and dictionary follow in any order:

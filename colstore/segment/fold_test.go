@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"strconv"
 	"testing"
 
 	"tsdb/colstore/encoding"
@@ -66,5 +67,28 @@ func TestFilterTexts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLongDictionaryIsCompressed reads back texts whose dictionary is long.
+func TestLongDictionaryIsCompressed(t *testing.T) {
+	v := vector.New(vector.Bytes, 0)
+	for i := range 4000 {
+		v.AppendString("https://example.org/a/rather/long/path/" + strconv.Itoa(i%1000))
+	}
+	var w ChunkWriter
+	var c Chunk
+	var d encoding.Decoder
+	src := w.Append(nil, v, SplitBlocks(nil, 0, 4000), rowkey.CodecBytes, &Stats{})
+	if err := c.Open(src, "chunk"); err != nil {
+		t.Fatal(err)
+	}
+	got := vector.New(vector.Bytes, 0)
+	if err := c.DecodeAll(&d, got); err != nil || !equalRows(v, got) || c.Dict == nil || len(src) > 20_000 {
+		t.Errorf("%d bytes, %v", len(src), err)
+	}
+	w.SetEffort(encoding.Quick)
+	if n := len(w.Append(nil, v, SplitBlocks(nil, 0, 4000), rowkey.CodecBytes, &Stats{})); n < 40_000 {
+		t.Errorf("%d bytes with little effort", n)
 	}
 }
