@@ -49,6 +49,14 @@ func TestRepeatableReadFailsOnChangedRows(t *testing.T) {
 			a.want("UPDATE t SET n = n + 1 WHERE k = 1", "[UPDATE 1]")
 			b.script(stmt, changed, "ROLLBACK", "[ROLLBACK]")
 		}
+		b.want("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM t", "[BEGIN]2\n[SELECT 1]")
+		a.want("UPDATE t SET n = 100 WHERE k = 2; INSERT INTO t VALUES (3, 0)", "[UPDATE 1][INSERT 0 1]")
+		b.want("SAVEPOINT s; INSERT INTO t VALUES (1, 0) ON CONFLICT (k) DO UPDATE SET n = t.n", "[SAVEPOINT][INSERT 0 1]")
+		for _, k := range []string{"2", "3"} {
+			b.script("INSERT INTO t VALUES (1, 0), ("+k+", 0) ON CONFLICT (k) DO UPDATE SET n = -1", changed, "ROLLBACK TO s", "[ROLLBACK]")
+		}
+		b.want("ROLLBACK", "[ROLLBACK]")
+		a.want("DELETE FROM t WHERE k = 3; UPDATE t SET n = 20 WHERE k = 2", "[DELETE 1][UPDATE 1]")
 		b.want("BEGIN ISOLATION LEVEL REPEATABLE READ; UPDATE t SET n = n + 5 WHERE k = 1; SELECT n FROM t WHERE k = 1; COMMIT",
 			"[BEGIN][UPDATE 1]17\n[SELECT 1][COMMIT]")
 		a.want("SELECT sum(n) FROM t", "37\n[SELECT 1]")

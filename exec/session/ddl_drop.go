@@ -7,7 +7,6 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/colstore/table"
-	"tsdb/sql"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgcatalog"
 	"tsdb/sql/pgerr"
@@ -71,9 +70,9 @@ func (s *Session) mustOwn(t *catalog.Table) error {
 func (s *Session) drop(ctx context.Context, n *pg_query.DropStmt) error {
 	switch n.RemoveType {
 	case pg_query.ObjectType_OBJECT_TABLE:
-		return s.dropTables(n)
+		return s.dropTables(ctx, n)
 	case pg_query.ObjectType_OBJECT_SCHEMA:
-		return s.dropSchemas(n)
+		return s.dropSchemas(ctx, n)
 	case pg_query.ObjectType_OBJECT_VIEW, pg_query.ObjectType_OBJECT_MATVIEW, pg_query.ObjectType_OBJECT_SEQUENCE,
 		pg_query.ObjectType_OBJECT_INDEX:
 		return s.dropOther(ctx, n)
@@ -93,7 +92,7 @@ func objectPath(n *pg_query.Node) (schema, name string) {
 	return schema, name
 }
 
-func (s *Session) dropTables(n *pg_query.DropStmt) error {
+func (s *Session) dropTables(ctx context.Context, n *pg_query.DropStmt) error {
 	var all []*catalog.Table
 	for _, o := range n.Objects {
 		schema, name := objectPath(o)
@@ -118,7 +117,7 @@ func (s *Session) dropTables(n *pg_query.DropStmt) error {
 		all = append(all, t)
 	}
 	for _, t := range all {
-		if err := s.dropTable(t); err != nil {
+		if err := s.dropTable(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -132,7 +131,10 @@ func dotted(schema, name string) string {
 	return schema + "." + name
 }
 
-func (s *Session) dropTable(t *catalog.Table) error {
+func (s *Session) dropTable(ctx context.Context, t *catalog.Table) error {
+	if err := s.lockTableAlone(ctx, t.OID); err != nil {
+		return err
+	}
 	if _, ok := s.tx.local.TableByOID(t.OID); !ok {
 		return nil // named twice
 	}
@@ -200,7 +202,7 @@ func (s *Session) refuseConstraintIndex(schema, name string) error {
 }
 
 // truncate gives each table a new, empty storage.
-func (s *Session) truncate(st *sql.Statement, n *pg_query.TruncateStmt) error {
+func (s *Session) truncate(ctx context.Context, n *pg_query.TruncateStmt) error {
 	var all []*catalog.Table
 	for _, r := range n.Relations {
 		t, err := s.relation(r.GetRangeVar())
@@ -218,6 +220,9 @@ func (s *Session) truncate(st *sql.Statement, n *pg_query.TruncateStmt) error {
 			continue
 		}
 		done[t.OID] = true
+		if err := s.lockTableAlone(ctx, t.OID); err != nil {
+			return err
+		}
 		if err := s.truncateTable(t); err != nil {
 			return err
 		}

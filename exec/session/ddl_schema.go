@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -50,7 +51,7 @@ func (s *Session) createSchema(n *pg_query.CreateSchemaStmt) error {
 	return nil
 }
 
-func (s *Session) dropSchemas(n *pg_query.DropStmt) error {
+func (s *Session) dropSchemas(ctx context.Context, n *pg_query.DropStmt) error {
 	for _, o := range n.Objects {
 		name := o.GetString_().GetSval()
 		sc, ok := s.tx.local.Schema(name)
@@ -61,14 +62,14 @@ func (s *Session) dropSchemas(n *pg_query.DropStmt) error {
 			s.notice(pgerr.Notice(`schema "%s" does not exist, skipping`, name))
 			continue
 		}
-		if err := s.dropSchema(sc, n.Behavior == pg_query.DropBehavior_DROP_CASCADE); err != nil {
+		if err := s.dropSchema(ctx, sc, n.Behavior == pg_query.DropBehavior_DROP_CASCADE); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Session) dropSchema(sc *catalog.Schema, cascade bool) error {
+func (s *Session) dropSchema(ctx context.Context, sc *catalog.Schema, cascade bool) error {
 	if catalog.IsSystem(sc.OID) {
 		return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop schema %s because it is required by the database system", sc.Name)
 	}
@@ -90,7 +91,7 @@ func (s *Session) dropSchema(sc *catalog.Schema, cascade bool) error {
 			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
 	for _, t := range inside {
-		if err := s.dropTable(t); err != nil {
+		if err := s.dropTable(ctx, t); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ type upsert struct {
 	keys []*catalog.Constraint
 	// update makes new rows of old row, row id, proposed row and ordinal; nil: DO NOTHING.
 	update *rowPlan
+	seen   *colstore.Snapshot // REPEATABLE READ: matches must be in it as they are; nil: any
 	// touched holds, for DO UPDATE, the keys of the rows that this statement has
 	// added or updated, and for DO NOTHING those of the batch.
 	touched map[string]bool
@@ -67,6 +68,9 @@ func (s *Session) prepareConflict(w *writer, b *planner.Bound, params []planner.
 			return err
 		}
 		u.update = p
+		if s.isolation() == "repeatable read" {
+			u.seen = v.snap
+		}
 	} else if b.Returning == nil {
 		w.options = &table.AppendOptions{Conflict: table.ConflictIgnore}
 		if only != nil {
@@ -223,6 +227,11 @@ func (u *upsert) show() error {
 func (u *upsert) updateMatches(b *vector.Batch, m *colstore.Match) error {
 	if len(m.Of) == 0 {
 		return nil
+	}
+	if u.seen != nil {
+		if err := u.checkSeen(m); err != nil {
+			return err
+		}
 	}
 	(&vector.Batch{Cols: b.Cols, N: b.N, Sel: m.Of}).Flat(&u.proposed)
 	u.ordinal.Reset(vector.Int64)

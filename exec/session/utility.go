@@ -86,7 +86,7 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 	case *pg_query.Node_RenameStmt:
 		tag, run = "ALTER TABLE", func() error { return s.rename(ctx, n.RenameStmt) }
 	case *pg_query.Node_TruncateStmt:
-		tag, run = "TRUNCATE TABLE", func() error { return s.truncate(a.st, n.TruncateStmt) }
+		tag, run = "TRUNCATE TABLE", func() error { return s.truncate(ctx, n.TruncateStmt) }
 	case *pg_query.Node_CreateRoleStmt:
 		tag, run = "CREATE ROLE", func() error { return s.createRole(n.CreateRoleStmt) }
 	case *pg_query.Node_AlterRoleStmt:
