@@ -70,7 +70,7 @@ func (s *Store) compactTable(ctx context.Context, id table.ID, force bool) (int,
 		for i, k := range p.Segments {
 			picked[i] = segs[k]
 		}
-		if err := s.compact(ctx, v, p.Reason, picked); err != nil {
+		if err := s.compact(ctx, v, p.Reason, picked, force); err != nil {
 			return done, fmt.Errorf("compact table %d: %w", id, err)
 		}
 		done++
@@ -119,7 +119,7 @@ func (s *Store) describe(v *version) ([]*seg, []compaction.Segment) {
 
 // compact replaces segments of nested buckets of version v, which the caller holds,
 // by what their live rows make.
-func (s *Store) compact(ctx context.Context, v *version, why compaction.Reason, segs []*seg) error {
+func (s *Store) compact(ctx context.Context, v *version, why compaction.Reason, segs []*seg, force bool) error {
 	cur := s.find(v.schema.ID)
 	if cur == nil {
 		return nil
@@ -132,7 +132,7 @@ func (s *Store) compact(ctx context.Context, v *version, why compaction.Reason, 
 		}
 		in[i] = input{seg: g, gone: cur.deleted(k), dead: cur.deleted(k).bitmap()}
 	}
-	b := s.newBuilder(cur.schema, in, func() error { return s.goOn(ctx) })
+	b := s.newBuilder(cur.schema, in, s.pace(ctx, force))
 	b.trace()
 	if why != compaction.Drop {
 		if err := b.merge(); err != nil {
@@ -154,6 +154,24 @@ func (s *Store) compact(ctx context.Context, v *version, why compaction.Reason, 
 	s.written.compacted(b)
 	s.log.Debug("compaction", "table", uint64(v.schema.ID), "reason", why.String(), "segments", len(segs), "into", len(b.segs))
 	return nil
+}
+
+// mostRest bounds a pause of compaction, and so how late it notices Close.
+const mostRest = 50 * time.Millisecond
+
+// pace returns what a build asks between its steps. In the background a build
+// rests for as long as it worked while rows arrive: whoever loads them needs
+// the processor more.
+func (s *Store) pace(ctx context.Context, force bool) func() error {
+	rows, began := s.written.Rows.Load(), time.Now()
+	return func() error {
+		if n := s.written.Rows.Load(); !force && n != rows {
+			rows = n
+			s.rest(min(time.Since(began), mostRest))
+		}
+		began = time.Now()
+		return s.goOn(ctx)
+	}
 }
 
 // goOn returns why background work has to stop, nil to go on.

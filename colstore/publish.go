@@ -286,6 +286,7 @@ func (s *Store) segmentRows(segs, gone []*seg) (files []string, size int64, err 
 
 // syncWAL makes everything that was committed durable.
 func (s *Store) syncWAL() error {
+	s.written.LogSyncs.Add(1)
 	err := s.db.LogData(nil, pebble.Sync)
 	if failed := s.failed.get(); failed != nil {
 		return failed

@@ -12,6 +12,9 @@
 //	            arrival blocks in one Pebble batch; blocks join the table's version
 //	flush       (flush.go) the blocks of a table, sorted, become segments: one Ingest
 //	            of chunks (D) and segment rows (X); then arrival blocks are deleted
+//	compaction  (compact.go) segments that overlap are merged, deleted and expired rows
+//	            go; one Ingest replaces the segment rows, nobody waits for it
+//	sweep       (sweep.go) chunks that no reader can reach are excised with their files
 //	recovery    (recovery.go) adopts arrival blocks above the flushed-to sequence of X
 //
 // A large transaction stages chunks before its commit (stage.go), which then is
