@@ -118,7 +118,7 @@ func appendFloats[T float](e *Encoder, dst []byte, vals []T, own *[]T, v *vector
 	e.i64 = extend(e.i64[:0], len(vals))
 	bitsOf(e.i64, vals)
 	p := profileOf(e.i64)
-	if p.lo == p.hi {
+	if p.Lo == p.Hi {
 		return appendFloat(dst, uint64(e.i64[0]), size), Const
 	}
 	if p.runs <= len(vals)/4 {

@@ -25,17 +25,17 @@ const huffGain = 16
 func (e *Encoder) huffmanSearch(vals []int64, p *profile, size int) bool {
 	found := false
 	limit := size - size/huffGain
-	if plan, ok := huffPlan(vals, p.lo, p.width); ok {
+	if plan, ok := huffPlan(vals, p.Lo, p.width); ok {
 		found = e.tryHuffman(append(e.tmp2[:0], huffValues), vals, plan, &limit)
 	}
-	if p.overflows {
+	if p.DiffsOverflow {
 		return found
 	}
 	e.diff = extend(e.diff[:0], len(vals)-1)
 	for i := range e.diff {
 		e.diff[i] = vals[i+1] - vals[i]
 	}
-	if plan, ok := huffPlan(e.diff, p.dlo, p.deltaWidth); ok {
+	if plan, ok := huffPlan(e.diff, p.DiffLo, p.deltaWidth); ok {
 		head := binary.AppendVarint(append(e.tmp2[:0], huffDifferences), vals[0])
 		found = e.tryHuffman(head, e.diff, plan, &limit) || found
 	}

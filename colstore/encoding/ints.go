@@ -57,35 +57,17 @@ func fillNulls[T any](vals []T, v *vector.Vector, from int) {
 
 // profile is what one pass over a block of integers finds.
 type profile struct {
-	lo, hi     int64
-	dlo, dhi   int64 // bounds of the differences
-	overflows  bool  // some difference does not fit
+	kernels.Profile
 	runs       int
-	width      uint // of values above lo
-	deltaWidth uint // of differences above dlo
+	width      uint // of values above Lo
+	deltaWidth uint // of differences above DiffLo
 }
 
 func profileOf(vals []int64) profile {
-	last := vals[0]
-	p := profile{lo: last, hi: last, runs: 1}
-	if len(vals) > 1 {
-		p.dlo = vals[1] - last
-		p.dhi = p.dlo
-	}
-	var over int64
-	for _, x := range vals[1:] {
-		d := x - last
-		over |= (x ^ last) & (x ^ d)
-		p.lo, p.hi = min(p.lo, x), max(p.hi, x)
-		p.dlo, p.dhi = min(p.dlo, d), max(p.dhi, d)
-		if d != 0 {
-			p.runs++
-		}
-		last = x
-	}
-	p.overflows = over < 0
-	p.width = kernels.Width(uint64(p.hi) - uint64(p.lo))
-	p.deltaWidth = kernels.Width(uint64(p.dhi) - uint64(p.dlo))
+	p := profile{Profile: kernels.ProfileOf(vals)}
+	p.runs = p.Changes + 1
+	p.width = kernels.Width(uint64(p.Hi) - uint64(p.Lo))
+	p.deltaWidth = kernels.Width(uint64(p.DiffHi) - uint64(p.DiffLo))
 	return p
 }
 
@@ -93,11 +75,11 @@ func profileOf(vals []int64) profile {
 func (e *Encoder) appendI64(dst []byte, vals []int64) ([]byte, Encoding) {
 	p := profileOf(vals)
 	switch {
-	case p.lo == p.hi:
-		return binary.LittleEndian.AppendUint64(dst, uint64(p.lo)), Const
-	case p.dlo == p.dhi && !p.overflows:
+	case p.Lo == p.Hi:
+		return binary.LittleEndian.AppendUint64(dst, uint64(p.Lo)), Const
+	case p.DiffLo == p.DiffHi && !p.DiffsOverflow:
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(vals[0]))
-		return binary.LittleEndian.AppendUint64(dst, uint64(p.dlo)), Step
+		return binary.LittleEndian.AppendUint64(dst, uint64(p.DiffLo)), Step
 	}
 	n := len(vals)
 	if e.Effort != Quick && p.width > 4 && n >= minScaled {
@@ -126,12 +108,12 @@ func (e *Encoder) appendI64(dst []byte, vals []int64) ([]byte, Encoding) {
 		dst = binary.AppendVarint(dst, plan.base)
 		return e.appendPatched(dst, vals, plan), PatchedFOR
 	case Delta:
-		return e.appendDelta(dst, vals, p.dlo, p.deltaWidth), Delta
+		return e.appendDelta(dst, vals, p.DiffLo, p.deltaWidth), Delta
 	case PatchedDelta:
 		dst = binary.AppendVarint(binary.AppendVarint(dst, vals[0]), plan.base)
 		return e.appendPatched(dst, e.diff, plan), PatchedDelta
 	}
-	return e.appendFOR(dst, vals, p.lo, p.width), FOR
+	return e.appendFOR(dst, vals, p.Lo, p.width), FOR
 }
 
 // plan is a form with its parameters.
@@ -158,14 +140,14 @@ func (e *Encoder) choose(vals []int64, p *profile) (plan, int) {
 		}
 	}
 	seq, seqSize := plan{enc: Delta}, 17+kernels.PackedLen(n-1, p.deltaWidth)
-	if p.overflows {
+	if p.DiffsOverflow {
 		seqSize = size * 2
 	}
 	gain := deltaGain*n/8 - headerSlack
 	if e.Effort == Cold {
 		gain = 0
 	}
-	if e.Effort != Quick && !p.overflows && p.deltaWidth > 0 {
+	if e.Effort != Quick && !p.DiffsOverflow && p.deltaWidth > 0 {
 		e.diff = extend(e.diff[:0], n-1)
 		for i := range e.diff {
 			e.diff[i] = vals[i+1] - vals[i]
@@ -202,9 +184,9 @@ func (e *Encoder) appendDelta(dst []byte, vals []int64, base int64, width uint) 
 // divisor returns the largest number that divides all distances from the
 // smallest value, as of times in whole seconds.
 func divisor(vals []int64, p *profile) uint64 {
-	g := uint64(p.hi) - uint64(p.lo)
+	g := uint64(p.Hi) - uint64(p.Lo)
 	for _, x := range vals {
-		d := uint64(x) - uint64(p.lo)
+		d := uint64(x) - uint64(p.Lo)
 		for d%g != 0 {
 			if g, d = d%g, g; g == 1 {
 				return 1
@@ -217,9 +199,9 @@ func divisor(vals []int64, p *profile) uint64 {
 // appendScaled encodes (value - smallest) / g, whose divisor is 1 then.
 func (e *Encoder) appendScaled(dst []byte, vals []int64, p *profile, g uint64) []byte {
 	for i, x := range vals {
-		vals[i] = int64((uint64(x) - uint64(p.lo)) / g)
+		vals[i] = int64((uint64(x) - uint64(p.Lo)) / g)
 	}
-	dst = binary.AppendUvarint(binary.AppendVarint(dst, p.lo), g)
+	dst = binary.AppendUvarint(binary.AppendVarint(dst, p.Lo), g)
 	at := len(dst)
 	out, enc := e.appendI64(append(dst, 0), vals)
 	out[at] = byte(enc)
@@ -236,7 +218,7 @@ const maxRise = 1 << 44
 // where these lie far apart.
 func linear(vals []int64, p *profile) (plan, bool) {
 	h := len(vals) / 2
-	if h < 8 || uint64(p.hi)-uint64(p.lo) > maxRise {
+	if h < 8 || uint64(p.Hi)-uint64(p.Lo) > maxRise {
 		return plan{}, false
 	}
 	first := vals[0]
@@ -245,7 +227,7 @@ func linear(vals []int64, p *profile) (plan, bool) {
 		rise += vals[len(vals)-h+i] - x
 	}
 	distance := len(vals) - h
-	if 2*max(rise, -rise)/int64(h) < (p.hi-p.lo)/2 {
+	if 2*max(rise, -rise)/int64(h) < (p.Hi-p.Lo)/2 {
 		return plan{}, false
 	}
 	slope := int64(float64(rise) / float64(h*distance) * (1 << slopeBits))
@@ -292,15 +274,15 @@ func (e *Encoder) appendRuns(dst []byte, vals []int64, runs int) []byte {
 	p := profileOf(e.runs)
 	var enc Encoding
 	switch {
-	case p.lo == p.hi:
-		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.lo)), Const
-	case p.dlo == p.dhi && !p.overflows:
+	case p.Lo == p.Hi:
+		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.Lo)), Const
+	case p.DiffLo == p.DiffHi && !p.DiffsOverflow:
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.runs[0]))
-		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.dlo)), Step
-	case !p.overflows && p.deltaWidth+deltaGain <= p.width:
-		dst, enc = e.appendDelta(dst, e.runs, p.dlo, p.deltaWidth), Delta
+		dst, enc = binary.LittleEndian.AppendUint64(dst, uint64(p.DiffLo)), Step
+	case !p.DiffsOverflow && p.deltaWidth+deltaGain <= p.width:
+		dst, enc = e.appendDelta(dst, e.runs, p.DiffLo, p.deltaWidth), Delta
 	default:
-		dst, enc = e.appendFOR(dst, e.runs, p.lo, p.width), FOR
+		dst, enc = e.appendFOR(dst, e.runs, p.Lo, p.width), FOR
 	}
 	dst[at] = byte(enc)
 	return dst

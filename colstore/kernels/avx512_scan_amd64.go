@@ -2,7 +2,10 @@
 
 package kernels
 
-import "simd/archsimd"
+import (
+	"math/bits"
+	"simd/archsimd"
+)
 
 func compare16AVX512(dst []uint64, src []byte, w uint, less bool, c uint16) {
 	index, shift := archsimd.LoadUint8x64(&index16[w]), archsimd.LoadUint16x32(&shift16[w])
@@ -142,5 +145,35 @@ func decimalsAVX512(dst []float64, vals []int64, scale float64) int {
 		archsimd.LoadInt64x8((*[8]int64)(vals[i:])).ConvertToFloat64().Div(s).Store((*[8]float64)(dst[i:]))
 	}
 	archsimd.ClearAVXUpperBits()
+	return i
+}
+
+// profileAVX512 loads each vector twice, one value apart.
+func profileAVX512(p *Profile, vals []int64) int {
+	lo, hi := archsimd.BroadcastInt64x8(p.Lo), archsimd.BroadcastInt64x8(p.Hi)
+	dlo, dhi := archsimd.BroadcastInt64x8(p.DiffLo), archsimd.BroadcastInt64x8(p.DiffHi)
+	over, zero := archsimd.BroadcastInt64x8(0), archsimd.BroadcastInt64x8(0)
+	changes, i := 0, 1
+	for ; i+8 <= len(vals); i += 8 {
+		last, x := archsimd.LoadInt64x8((*[8]int64)(vals[i-1:])), archsimd.LoadInt64x8((*[8]int64)(vals[i:]))
+		d := x.Sub(last)
+		over = over.Or(x.Xor(last).And(x.Xor(d)))
+		lo, hi = lo.Min(x), hi.Max(x)
+		dlo, dhi = dlo.Min(d), dhi.Max(d)
+		changes += bits.OnesCount8(d.NotEqual(zero).ToBits())
+	}
+	var lanes [5][8]int64
+	lo.Store(&lanes[0])
+	hi.Store(&lanes[1])
+	dlo.Store(&lanes[2])
+	dhi.Store(&lanes[3])
+	over.Store(&lanes[4])
+	archsimd.ClearAVXUpperBits()
+	for k := range 8 {
+		p.Lo, p.Hi = min(p.Lo, lanes[0][k]), max(p.Hi, lanes[1][k])
+		p.DiffLo, p.DiffHi = min(p.DiffLo, lanes[2][k]), max(p.DiffHi, lanes[3][k])
+		p.overflow |= lanes[4][k]
+	}
+	p.Changes += changes
 	return i
 }

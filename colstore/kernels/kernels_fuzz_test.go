@@ -99,6 +99,34 @@ func checkCompare(t *testing.T, src []byte, n int, w uint, op Op, c uint64) {
 	}
 }
 
+func checkProfile(t *testing.T, vals []int64) {
+	t.Helper()
+	if len(vals) == 0 {
+		return
+	}
+	p := ProfileOf(vals)
+	lo, hi, changes, overflow := vals[0], vals[0], 0, false
+	dlo, dhi := int64(math.MaxInt64), int64(math.MinInt64)
+	for i, x := range vals {
+		lo, hi = min(lo, x), max(hi, x)
+		if i == 0 {
+			continue
+		}
+		d := x - vals[i-1]
+		dlo, dhi = min(dlo, d), max(dhi, d)
+		if d != 0 {
+			changes++
+		}
+		overflow = overflow || (x >= vals[i-1]) != (d >= 0)
+	}
+	if len(vals) == 1 {
+		dlo, dhi = 0, 0
+	}
+	if p.Lo != lo || p.Hi != hi || p.Changes != changes || p.DiffsOverflow != overflow || p.DiffLo != dlo || p.DiffHi != dhi {
+		t.Fatalf("%s: %d values: profile %+v, want %d %d, %d %d, %d, %v", Name(), len(vals), p, lo, hi, dlo, dhi, changes, overflow)
+	}
+}
+
 func randomBytes(rng *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -125,6 +153,14 @@ func TestKernelsAgree(t *testing.T) {
 			for i := range vals {
 				vals[i] = int64(rng.Uint64()) >> rng.IntN(60)
 			}
+			for _, n := range []int{1, 2, 9, 40, 41, 47, 1001} {
+				checkProfile(t, vals[:n])
+				small := make([]int64, n)
+				for i := range small {
+					small[i] = vals[i] % 3
+				}
+				checkProfile(t, small)
+			}
 			a, b := make([]float64, len(vals)), make([]float64, len(vals))
 			Decimals(a, vals, scale)
 			decimals(b, vals, scale)
@@ -150,6 +186,7 @@ func FuzzKernels(f *testing.F) {
 		for i := range vals {
 			vals[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
 		}
+		each(t, func() { checkProfile(t, vals) })
 		u := make([]uint64, len(vals))
 		for i, x := range vals {
 			u[i] = uint64(x)

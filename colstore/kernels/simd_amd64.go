@@ -186,3 +186,11 @@ func simdCompare(dst []uint64, src []byte, n int, w uint, less bool, c uint64) b
 	}
 	return true
 }
+
+// simdProfile takes the first values into the profile and returns how many.
+func simdProfile(p *Profile, vals []int64) int {
+	if level != levelAVX512 || len(vals) <= minVector {
+		return 1
+	}
+	return profileAVX512(p, vals)
+}
