@@ -177,3 +177,20 @@ func profileAVX512(p *Profile, vals []int64) int {
 	p.Changes += changes
 	return i
 }
+
+func minMaxAVX512(vals []int64) (lo, hi int64, done int) {
+	l := archsimd.LoadInt64x8((*[8]int64)(vals))
+	h := l
+	i := 8
+	for ; i+8 <= len(vals); i += 8 {
+		x := archsimd.LoadInt64x8((*[8]int64)(vals[i:]))
+		l, h = l.Min(x), h.Max(x)
+	}
+	var ls, hs [8]int64
+	l.Store(&ls)
+	h.Store(&hs)
+	archsimd.ClearAVXUpperBits()
+	lo, hi = minMax(ls[:], ls[0], hs[0])
+	_, hi = minMax(hs[:], lo, hi)
+	return lo, hi, i
+}

@@ -55,7 +55,11 @@ func Width(x uint64) uint { return uint(bits.Len64(x)) }
 // MinMax returns the bounds of vals, which is not empty.
 func MinMax[T Int](vals []T) (lo, hi T) {
 	lo, hi = vals[0], vals[0]
-	for _, v := range vals[1:] {
+	return minMax(vals[simdMinMax(vals, &lo, &hi):], lo, hi)
+}
+
+func minMax[T Int](vals []T, lo, hi T) (T, T) {
+	for _, v := range vals {
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	return lo, hi

@@ -122,6 +122,9 @@ func checkProfile(t *testing.T, vals []int64) {
 	if len(vals) == 1 {
 		dlo, dhi = 0, 0
 	}
+	if l, h := MinMax(vals); l != lo || h != hi {
+		t.Fatalf("%s: bounds of %d values are %d %d, want %d %d", Name(), len(vals), l, h, lo, hi)
+	}
 	if p.Lo != lo || p.Hi != hi || p.Changes != changes || p.DiffsOverflow != overflow || p.DiffLo != dlo || p.DiffHi != dhi {
 		t.Fatalf("%s: %d values: profile %+v, want %d %d, %d %d, %d, %v", Name(), len(vals), p, lo, hi, dlo, dhi, changes, overflow)
 	}

@@ -194,3 +194,14 @@ func simdProfile(p *Profile, vals []int64) int {
 	}
 	return profileAVX512(p, vals)
 }
+
+// simdMinMax lowers lo and raises hi by the first values and returns how many.
+func simdMinMax[T Int](vals []T, lo, hi *T) int {
+	v, ok := any(vals).([]int64)
+	if !ok || level != levelAVX512 || len(vals) < minVector {
+		return 0
+	}
+	l, h, done := minMaxAVX512(v)
+	*lo, *hi = min(*lo, T(l)), max(*hi, T(h))
+	return done
+}
