@@ -90,6 +90,7 @@ func (a *admission) keys() error {
 	mode := modeOf(&a.o, 0)
 	start := tt.index.len()
 	replaced := rowSets{}
+	k.warmed += tt.index.warm(k.hashes)
 	for i := range k.rows {
 		key, hash := k.keys.At(i), k.hashes[i]
 		known := hits != nil && hits[i].ok

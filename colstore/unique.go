@@ -20,6 +20,7 @@ type keyBatch struct {
 	cand   []int32
 	times  []int64
 	hits   []hit
+	warmed uint32 // keeps the loads of warm
 }
 
 // hit is the live row that has a key.
@@ -135,6 +136,10 @@ func (v *version) probe(k *keyBatch, mark func(i int, p place, row uint32)) (all
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	allNew = true
+	k.warmed += v.active.warm(k.hashes)
+	for _, x := range v.older {
+		k.warmed += x.warm(k.hashes)
+	}
 	for i, hash := range k.hashes {
 		key := k.keys.At(i)
 		if bytes.Compare(key, ts.maxKey) > 0 {

@@ -43,7 +43,7 @@ func (w *ChunkWriter) Append(dst []byte, v *vector.Vector, blocks []encoding.Blo
 	from, to := blocks[0].From, blocks[len(blocks)-1].To
 	var codes []int32
 	if v.Kind == vector.Bytes {
-		codes = w.dict.build(v, from, to)
+		codes = w.dict.build(v, from, to, w.enc.Effort)
 	}
 	var flags byte
 	if codes != nil {

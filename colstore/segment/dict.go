@@ -16,6 +16,10 @@ import (
 // narrower than short texts, and building one costs more than it saves.
 const maxDict = 8192
 
+// quickDict is the dictionary that a chunk written in a hurry may have however
+// few its rows are: sorting a large one takes longer than all columns of numbers.
+const quickDict = 256
+
 // dictBuilder finds the distinct values of one chunk.
 type dictBuilder struct {
 	index map[string]int32
@@ -28,9 +32,12 @@ type dictBuilder struct {
 
 // build returns one code per row, in the order of the sorted dictionary, or
 // nil where a dictionary does not pay.
-func (d *dictBuilder) build(v *vector.Vector, from, to int) []int32 {
+func (d *dictBuilder) build(v *vector.Vector, from, to int, effort encoding.Effort) []int32 {
 	n := to - from
 	limit := min(maxDict, n/2)
+	if effort == encoding.Quick {
+		limit = min(limit, max(quickDict, n/16))
+	}
 	if limit < 1 {
 		return nil
 	}
