@@ -21,30 +21,40 @@ var changes = map[planner.Kind]string{planner.Insert: "INSERT", planner.Update: 
 // COMMITTED repeats the statement on what is there now. The rows stay locked
 // meanwhile, so that each repetition gets further.
 func (s *Session) change(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
-	verb := changes[a.bound.Kind]
-	if err := s.writable(verb); err != nil {
-		v.close()
+	w, a, err := s.changeAll(ctx, a, params, v, nil)
+	if err != nil {
 		return "", err
+	}
+	return s.changed(changes[a.bound.Kind], a, w, r)
+}
+
+// changeAll is change up to the result. profiled, if not nil, is called with the
+// cursor of the rows once all are written (EXPLAIN ANALYZE).
+func (s *Session) changeAll(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, profiled func(*cursor)) (*writer, *analyzed, error) {
+	if err := s.writable(changes[a.bound.Kind]); err != nil {
+		v.close()
+		return nil, nil, err
 	}
 	a, v, err := s.lockForChange(ctx, a, v)
 	if err != nil {
-		return "", s.lockError(err)
+		return nil, nil, s.lockError(err)
 	}
 	for {
 		w := s.newWriter(ctx, a.bound.Table)
+		w.profiled = profiled
 		err := w.finish(s.changeRows(w, a.bound, params, v))
 		v.close()
 		if err == nil {
-			return s.changed(verb, a, w, r)
+			return w, a, nil
 		}
 		if !errors.Is(err, table.ErrRowsChanged) || s.isolation() == "repeatable read" {
-			return "", s.lockError(err)
+			return nil, nil, s.lockError(err)
 		}
 		if err := context.Cause(ctx); err != nil {
-			return "", err
+			return nil, nil, err
 		}
 		if a, v, err = s.renewed(a); err != nil {
-			return "", err
+			return nil, nil, err
 		}
 	}
 }
@@ -108,6 +118,9 @@ func (s *Session) renewed(a *analyzed) (*analyzed, *view, error) {
 		declared[i] = t.OID
 	}
 	n, err := s.analyze(a.st, declared, v.cat)
+	if err == nil && n.bound.Kind == planner.Explain && a.bound.Kind != planner.Explain {
+		n = explained(n, n.bound.Inner) // a is what EXPLAIN ANALYZE runs
+	}
 	if err == nil && !sameRow(n.cols, a.cols) {
 		err = pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
 	}
@@ -154,7 +167,7 @@ func (s *Session) changeRows(w *writer, b *planner.Bound, params []planner.Param
 func (s *Session) changeQuery(w *writer, b *planner.Bound, params []planner.ParamValue, v *view, c *functions.Ctx, write func(*vector.Batch) error) error {
 	shared := *v
 	shared.shared = true // v is closed by the caller
-	cur, err := s.open(b, params, &shared, c, false)
+	cur, err := s.open(b, params, &shared, c, w.profiled != nil)
 	if err != nil {
 		return err
 	}
@@ -162,7 +175,9 @@ func (s *Session) changeQuery(w *writer, b *planner.Bound, params []planner.Para
 	if err := cur.start(w.ctx); err != nil {
 		return err
 	}
-	_, err = cur.fetch(w.ctx, 0, write)
+	if _, err = cur.fetch(w.ctx, 0, write); err == nil && w.profiled != nil {
+		w.profiled(cur)
+	}
 	return err
 }
 

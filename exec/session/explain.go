@@ -12,6 +12,7 @@ import (
 	"tsdb/planner/logical"
 	"tsdb/planner/physical"
 	"tsdb/planner/scalar"
+	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
 )
 
@@ -31,7 +32,13 @@ func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.Par
 		of.Inner = inner.bound
 		b, params = &of, values
 	}
-	lines, err := s.explainLines(ctx, b, params, v)
+	var lines []string
+	var err error
+	if b.Analyze && changes[b.Inner.Kind] != "" && b.Inner.Bulk == nil {
+		lines, err = s.explainChange(ctx, explained(a, b.Inner), b, params, v)
+	} else {
+		lines, err = s.explainLines(ctx, b, params, v)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -52,9 +59,9 @@ func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.Par
 func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []planner.ParamValue, v *view) ([]string, error) {
 	in := b.Inner
 	switch {
-	case in.Kind != planner.Select && in.Kind != planner.Utility && b.Analyze:
+	case in.Bulk != nil && b.Analyze:
 		v.close()
-		return nil, pgerr.Unsupported("EXPLAIN ANALYZE of %s", strings.ToUpper(strings.Fields(changeTitle(in))[0]))
+		return nil, pgerr.Unsupported("EXPLAIN ANALYZE of an INSERT of many literal rows")
 	case in.Kind == planner.Insert && in.Bulk != nil:
 		v.close()
 		return []string{"Insert on " + in.Table.Name, `  ->  Values Scan on "*VALUES*"  (rows=` + itoa(int64(in.Bulk.Rows.Rows())) + ")"}, nil
@@ -69,8 +76,8 @@ func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []p
 		return nil, err
 	}
 	defer cur.close()
-	o := explain.Options{Analyze: b.Analyze, Costs: b.Costs, Timing: b.Timing, Summary: b.Summary, Verbose: b.Verbose, Format: b.Format,
-		Ctx: c, Planning: time.Since(begin)}
+	o := explainOptions(b, c)
+	o.Planning = time.Since(begin)
 	var stats func(physical.Node) (explain.Stats, bool)
 	if b.Analyze {
 		begin = time.Now()
@@ -83,10 +90,36 @@ func (s *Session) explainLines(ctx context.Context, b *planner.Bound, params []p
 		o.Execution = time.Since(begin)
 		stats = operatorStats(cur.op)
 	}
-	if in.Kind != planner.Select {
-		o.Over, o.OverProps = changeTitle(in), conflictLines(in)
-	}
 	return explain.Text(cur.plan, o, stats)
+}
+
+func explainOptions(b *planner.Bound, c *functions.Ctx) explain.Options {
+	o := explain.Options{Analyze: b.Analyze, Costs: b.Costs, Timing: b.Timing, Summary: b.Summary, Verbose: b.Verbose, Format: b.Format, Ctx: c}
+	if b.Inner.Kind != planner.Select {
+		o.Over, o.OverProps = changeTitle(b.Inner), conflictLines(b.Inner)
+	}
+	return o
+}
+
+// explained is the statement inside of an EXPLAIN as one of its own.
+func explained(a *analyzed, inner *planner.Bound) *analyzed {
+	return &analyzed{st: a.st, bound: inner, params: a.params, cols: inner.Cols, cat: a.cat, key: a.key}
+}
+
+// explainChange runs INSERT, UPDATE or DELETE for EXPLAIN ANALYZE over v, which it closes.
+func (s *Session) explainChange(ctx context.Context, a *analyzed, b *planner.Bound, params []planner.ParamValue, v *view) ([]string, error) {
+	o := explainOptions(b, s.functionCtx())
+	begin := time.Now()
+	var lines []string
+	var err error
+	_, _, changeErr := s.changeAll(ctx, a, params, v, func(cur *cursor) {
+		o.Execution = time.Since(begin)
+		lines, err = explain.Text(cur.plan, o, operatorStats(cur.op))
+	})
+	if changeErr != nil {
+		return nil, changeErr
+	}
+	return lines, err
 }
 
 // conflictLines tells what ON CONFLICT does.

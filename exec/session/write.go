@@ -28,6 +28,7 @@ type writer struct {
 	options   *table.AppendOptions
 	upsert    *upsert    // nil: rows whose key exists are storage's matter
 	returning *returning // nil: no RETURNING
+	profiled  func(*cursor)
 	flat      []*vector.Vector
 	out       vector.Batch
 }

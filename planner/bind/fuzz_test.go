@@ -26,12 +26,29 @@ func bindAny(t *testing.T, env *bind.Env, q string) {
 			if e := pgerr.From(err); e.Code == pgerr.InternalError {
 				t.Errorf("%s: %v", q, err)
 			}
-		case b.Root != nil:
-			if s := logical.String(b.Root); strings.Contains(s, "<*bind.") {
-				t.Errorf("%s: a node that only the binder knows:\n%s", q, s)
+		default:
+			for _, n := range plans(b) {
+				if s := logical.String(n); strings.Contains(s, "<*bind.") {
+					t.Errorf("%s: a node that only the binder knows:\n%s", q, s)
+				}
 			}
 		}
 	}
+}
+
+// plans returns all trees of a bound statement.
+func plans(b *bind.Bound) []logical.Node {
+	var out []logical.Node
+	if b.Root != nil {
+		out = append(out, b.Root)
+	}
+	if b.Returning != nil {
+		out = append(out, b.Returning)
+	}
+	if b.Conflict != nil && b.Conflict.Update != nil {
+		out = append(out, b.Conflict.Update)
+	}
+	return out
 }
 
 func corpus(t testing.TB) []string {
@@ -46,7 +63,20 @@ func corpus(t testing.TB) []string {
 			out = append(out, q)
 		}
 	}
-	return out
+	return append(out, changes...)
+}
+
+// changes are statements that write.
+var changes = []string{
+	"update t set a = a + 1 where a > 3",
+	"update t x set (a, b) = (select a, b from t y where y.a = x.a), a = default from other.u where u.a = x.a returning *, x.b",
+	"update t set a = 1, b = default where a in (select a from other.u) returning a, (select count(*) from t)",
+	"delete from t using other.u where t.a = u.a returning t.*, u.a",
+	"delete from t where exists (select 1 from other.u where u.a = t.a)",
+	"insert into t (a, b) values (1, 'x') on conflict do nothing returning *",
+	"insert into t as x select * from t on conflict (a) do update set a = excluded.a, b = x.b where x.a < excluded.a returning x.a",
+	"insert into t values (1) on conflict on constraint t_pkey do update set (a, b) = (excluded.a, default)",
+	"explain update t set b = 'y' returning b",
 }
 
 // TestMixedStatements binds statements made of the pieces of others.

@@ -47,6 +47,8 @@ func describe(n Node) (string, []scalar.Expr) {
 	switch n := n.(type) {
 	case *Scan:
 		return scanLine(n), n.Filters
+	case *Given:
+		return "given" + columns(n.Cols), nil
 	case *Virtual:
 		return "virtual " + n.Relation.SchemaName() + "." + n.Relation.RelName() + alias(n.Relation.RelName(), n.Alias), nil
 	case *Values:
@@ -86,7 +88,7 @@ func describe(n Node) (string, []scalar.Expr) {
 
 func scanLine(n *Scan) string {
 	line := "scan " + n.Table.Name + alias(n.Table.Name, n.Alias)
-	if len(n.Cols) < len(n.Table.Columns) {
+	if len(n.Cols) != len(n.Table.Columns) {
 		line += columns(n.Columns())
 	}
 	if len(n.Filters) > 0 {
