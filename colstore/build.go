@@ -88,6 +88,7 @@ type builder struct {
 	schema *table.Schema
 	in     []input
 	stop   func() error // asked between columns
+	text   int64        // most bytes of text of a segment
 	live   int64        // finite times below are expired and left out
 	base   int64        // narrowest bucket
 	class  byte
@@ -111,6 +112,9 @@ type builder struct {
 
 func (s *Store) newBuilder(schema *table.Schema, in []input, stop func() error) *builder {
 	b := &builder{s: s, schema: schema, in: in, stop: stop, live: s.expiry(schema)}
+	if b.text = s.compactor.maxText; b.text <= 0 {
+		b.text = maxSegmentBytes
+	}
 	if b.base = schema.Bucket; b.base <= 0 {
 		b.base = minBucket
 	}

@@ -147,7 +147,7 @@ func (b *builder) segmentEnd(rows []rowRef, from, most int) int {
 	for _, in := range b.in {
 		size += in.mem.size
 	}
-	if size < maxSegmentBytes {
+	if size < b.text {
 		return to
 	}
 	size = 0
@@ -158,7 +158,7 @@ func (b *builder) segmentEnd(rows []rowRef, from, most int) int {
 				size += int64(c.Offsets[row+1] - c.Offsets[row])
 			}
 		}
-		if size > maxSegmentBytes && i > from {
+		if size > b.text && i > from {
 			return i
 		}
 	}

@@ -61,8 +61,9 @@ type merger struct {
 	width  int64
 	most   int
 	rows   []rowRef
-	long   bool // texts are long: their sizes are measured
+	long   bool // texts may be long: their sizes are measured
 	text   float64
+	texts  vector.Vector
 }
 
 // mergeCursor walks over the live rows of one segment.
@@ -130,7 +131,7 @@ func (m *merger) take() error {
 		}
 		c.at++
 		m.text += c.text
-		if len(m.rows) >= m.most || m.text > maxSegmentBytes {
+		if len(m.rows) >= m.most || m.text > float64(m.b.text) {
 			if err := m.flush(); err != nil {
 				return err
 			}
@@ -234,24 +235,34 @@ func (c *mergeCursor) load() error {
 
 // measure finds how long the texts of the block are.
 func (c *mergeCursor) measure() error {
-	var v, flat vector.Vector
-	size := 0
+	size := int64(0)
 	for i, sc := range c.m.b.schema.Columns {
 		if sc.Kind != vector.Bytes {
 			continue
 		}
-		if err := c.reader.decode(i, []int{c.block}, &v); err != nil {
+		if err := c.reader.decode(i, []int{c.block}, &c.m.texts); err != nil {
 			return err
 		}
-		flat.Reset(vector.Bytes)
-		appendFlat(&flat, &v)
-		size += len(flat.Data)
+		size += textSize(&c.m.texts)
 	}
 	c.text = float64(size) / float64(int(c.in.seg.info.BlockRows[c.block])+1)
 	return nil
 }
 
-// measureText decides whether the output could hold too much text.
+// textSize returns the length of all texts of a vector.
+func textSize(v *vector.Vector) int64 {
+	if v.Dict == nil {
+		return int64(v.Offsets[v.N] - v.Offsets[0])
+	}
+	size := int64(0)
+	for _, code := range v.I32[:v.N] {
+		size += int64(v.Dict.Offsets[code+1] - v.Dict.Offsets[code])
+	}
+	return size
+}
+
+// measureText decides whether the output could hold too much text. What a
+// segment of one part encodes may be a small part of what it decodes to.
 func (m *merger) measureText() {
 	text := int64(0)
 	for _, c := range m.b.schema.Columns {
@@ -260,12 +271,13 @@ func (m *merger) measureText() {
 		}
 		most := int64(0)
 		for i := range m.b.in {
-			most = max(most, m.b.in[i].seg.textBytes(uint32(c.ID)))
+			g := m.b.in[i].seg
+			most = max(most, g.textBytes(uint32(c.ID)))
+			m.long = m.long || len(g.info.PartBlocks) == 1
 		}
 		text += most
 	}
-	// What is encoded may be a small part of what is decoded.
-	m.long = text*8*int64(m.most) > maxSegmentBytes
+	m.long = m.long || text*8*int64(m.most) > m.b.text
 }
 
 // firstRow returns the number of a block's first row.

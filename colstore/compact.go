@@ -29,6 +29,7 @@ type compactor struct {
 	mu      sync.Mutex
 	seen    map[uint64]time.Time // when segments were first seen, by id
 	damaged map[uint64]time.Time // when segments could not be read
+	maxText int64                // bytes of text of a segment; 0: maxSegmentBytes
 }
 
 // prune forgets segments that are no more.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -126,7 +127,12 @@ func TestCrashWhileCompacting(t *testing.T) {
 		fs *vfs.MemFS
 	}
 	mem := vfs.NewCrashableMem()
-	fs := &hookFS{FS: mem, after: func(string) {}}
+	var hook atomic.Pointer[func(op string)]
+	fs := &hookFS{FS: mem, after: func(op string) {
+		if f := hook.Load(); f != nil {
+			(*f)(op)
+		}
+	}}
 	s := mustOpen(t, fs, Options{SegmentRows: 300})
 	plain := readings(300)
 	plain.Key, plain.Unique = nil, false
@@ -164,7 +170,7 @@ func TestCrashWhileCompacting(t *testing.T) {
 	crashes := make(chan crash, 64)
 	var mu sync.Mutex
 	ops := 0
-	fs.after = func(op string) {
+	after := func(op string) {
 		mu.Lock()
 		defer mu.Unlock()
 		ops++
@@ -175,6 +181,7 @@ func TestCrashWhileCompacting(t *testing.T) {
 			crashes <- crash{fmt.Sprintf("%d %s (%d%% kept)", ops, op, percent), clone}
 		}
 	}
+	hook.Store(&after)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
