@@ -54,9 +54,9 @@ func sumPlain(vals []float64) {
 }
 
 // perValue times the passes in turn, many times, and returns the medians in
-// nanoseconds per value.
+// nanoseconds per value. A sample is short, so that most are not interrupted.
 func perValue(passes ...func()) []float64 {
-	const repeats, rounds = 25, 40
+	const repeats, rounds = 501, 3
 	times := make([][]time.Duration, len(passes))
 	for range repeats {
 		for i, pass := range passes {
