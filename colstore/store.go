@@ -90,6 +90,9 @@ type Store struct {
 	txBytes    int64
 	segRows    int
 	minFree    uint64
+	reserve    uint64 // further free space, for what is in memtables already
+	ballastFS  vfs.FS
+	relay      atomic.Bool // the ballast is to be laid when there is space
 	failed     failure
 	quarantine quarantine
 	clock      func() time.Time
@@ -212,7 +215,7 @@ func newStore(dir string, o Options) *Store {
 	}
 	s.minFree = o.MinFreeBytes
 	if s.minFree == 0 {
-		s.minFree = defaultMinFree
+		s.minFree, s.reserve = defaultMinFree, memtable
 	}
 	s.popts = pebbleOptions(s, memtable, memory/4)
 	return s
@@ -272,14 +275,7 @@ func (s *Store) writable() error {
 	if err := s.failed.get(); err != nil {
 		return err
 	}
-	use, err := s.fs.GetDiskUsage(s.dir)
-	if err != nil {
-		return nil // in-memory file systems have none
-	}
-	if use.AvailBytes < s.minFree {
-		return &table.DiskFullError{Free: use.AvailBytes, Need: s.minFree}
-	}
-	return nil
+	return s.Space()
 }
 
 // NewID returns a number that was never returned before, also across restarts:

@@ -124,7 +124,7 @@ func inspected(t *testing.T, dir string) {
 		{[]string{dir}, inspectOptions{}, " public | tags     | row      |    1 |"},
 		{[]string{dir, "readings"}, inspectOptions{}, "2024-01-03 01:59:00Z"},
 		{[]string{dir, "public.readings"}, inspectOptions{}, " celsius "},
-		{[]string{dir, "readings"}, inspectOptions{chunks: true}, " (filter) "},
+		{[]string{dir, "readings"}, inspectOptions{chunks: true}, " celsius |     1 | 3000 |"},
 		{[]string{dir, "readings"}, inspectOptions{row: []string{"KSEA", "2024-01-01 00:05+00"}}, " live  | KSEA    | 2024-01-01 00:05:00+00 | 0.5"},
 		{[]string{dir, "tags"}, inspectOptions{row: []string{"1"}}, " | 1  | one\n(1 row)"},
 		{[]string{dir, "tags"}, inspectOptions{row: []string{"7"}}, "(0 rows)"},

@@ -34,6 +34,8 @@ type Engine struct {
 	parsed *sql.Cache
 	bound  *lru[*planner.Bound]
 
+	metrics metrics
+
 	mu       sync.Mutex // guards the fields below
 	sessions map[int32]*Session
 	nextPID  int32
@@ -232,6 +234,9 @@ func (e *Engine) NewSession(st Start) (*Session, error) {
 		"tsdb.query_memory":     itoa(max(64, e.o.QueryMemory>>10)),
 		"tsdb.workers":          itoa(int64(e.o.Workers)),
 		"max_connections":       itoa(int64(e.o.Connections)),
+	}
+	if e.o.LogSlow > 0 {
+		s.reset["log_min_duration_statement"] = itoa(e.o.LogSlow - 1)
 	}
 	s.derive()
 	if err := s.applyStart(st.Settings); err != nil {

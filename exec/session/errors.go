@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"syscall"
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
@@ -48,9 +49,12 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 				(size.Bytes+1<<20-1)>>20, size.Limit>>20).
 			WithHint("Load the rows in several statements, each a transaction of its own, into a table WITH (layout = 'columnar'), " +
 				"or raise the server's --memory.").WithCause(err)
+	case errors.As(err, &fail) && errors.Is(fail, syscall.ENOSPC):
+		return pgerr.New(pgerr.DiskFull, "could not write: no space left for the data directory").
+			WithHint("Check free disk space; writes go on when there is room again.").WithCause(err)
 	case errors.As(err, &fail):
 		return pgerr.New(pgerr.IOError, "the store has stopped taking writes after an I/O error: %s", fail.Cause).
-			WithHint("Check the disk and restart the server.").WithCause(err)
+			WithHint("Nothing is acknowledged until the server has reopened the data directory; check the disk.").WithCause(err)
 	case errors.As(err, &bad):
 		return s.corruption(bad)
 	case errors.Is(err, table.ErrUnknownTable):

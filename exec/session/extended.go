@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"tsdb/colstore/vector"
 	"tsdb/planner"
@@ -37,7 +38,11 @@ func (s *Session) extended(ctx context.Context, f func(context.Context) error) e
 	}
 	defer leave()
 	s.begin()
-	return s.wrap(ctx, f(ctx))
+	if err := s.wrap(ctx, f(ctx)); err != nil {
+		s.e.metrics.failed(err)
+		return err
+	}
+	return nil
 }
 
 // Parse prepares a statement ("" is the unnamed one).
@@ -279,7 +284,13 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int64, r Res
 		ctx, stop := s.withTimeout(ctx)
 		defer stop()
 		s.stmtTime = micros(s.e.now())
-		return s.wrap(ctx, s.execute(ctx, name, po, max(0, maxRows), r))
+		start := time.Now()
+		defer s.logSlow(start, "extended", po.p.st.Text)
+		if err := s.execute(ctx, name, po, max(0, maxRows), r); err != nil {
+			return s.wrap(ctx, err)
+		}
+		s.e.metrics.observe(kindOf(po.p.st.Node), time.Since(start))
+		return nil
 	})
 }
 
@@ -406,7 +417,11 @@ func (s *Session) Sync(ctx context.Context) error {
 	if s.tx == nil || s.tx.block {
 		return nil
 	}
-	return s.commit(ctx)
+	if err := s.commit(ctx); err != nil {
+		s.e.metrics.failed(err)
+		return err
+	}
+	return nil
 }
 
 // Fail tells the session that an extended-protocol message failed: the implicit transaction is to be rolled back.

@@ -44,6 +44,7 @@ type Options struct {
 	Workers     int              // per parallel operator; 0: number of CPUs
 	Version     string           // of the binary, for version()
 	Connections int              // what SHOW max_connections says; 0: 1000
+	LogSlow     int64            // default of log_min_duration_statement, plus 1; 0: -1
 	Clock       func() time.Time // nil: time.Now
 }
 

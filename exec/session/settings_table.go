@@ -73,6 +73,7 @@ var notes = map[string]string{
 	"in_hot_standby":                      "Whether the server is a standby: never.",
 	"integer_datetimes":                   "Times are 64-bit integers.",
 	"IntervalStyle":                       "Text form of intervals.",
+	"log_min_duration_statement":          "Statements that run so long or longer are logged; -1 logs none.",
 	"lock_timeout":                        "Longest wait for a lock; 0 waits without end.",
 	"max_identifier_length":               "Longest identifier in bytes.",
 	"password_encryption":                 "How passwords are kept: scram-sha-256 only.",

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"tsdb/sql"
 )
@@ -20,8 +21,10 @@ func (s *Session) Simple(ctx context.Context, query string, r Result) error {
 	s.failedWait = false
 	s.dropStatement("")
 	s.closePortal("")
+	defer s.logSlow(time.Now(), "simple", query)
 	if err := s.simple(ctx, query, r); err != nil {
 		err = s.wrap(ctx, err)
+		s.e.metrics.failed(err)
 		s.failTransaction()
 		return err
 	}
@@ -48,7 +51,7 @@ func (s *Session) simple(ctx context.Context, query string, r Result) error {
 		return r.Empty()
 	}
 	for i, st := range sts {
-		last := i == len(sts)-1
+		last, start := i == len(sts)-1, time.Now()
 		if tx := s.begin(); !last && !tx.block {
 			tx.several = true
 		}
@@ -61,6 +64,7 @@ func (s *Session) simple(ctx context.Context, query string, r Result) error {
 				return err
 			}
 		}
+		s.e.metrics.observe(kindOf(st.Node), time.Since(start))
 		if err := r.Complete(tag); err != nil {
 			return err
 		}

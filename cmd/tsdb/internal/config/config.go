@@ -89,6 +89,25 @@ func CheckMemory(s Size) error {
 	return nil
 }
 
+// Overhead is what a server uses beside its budget: the program itself, the
+// grammar's tables, connections' buffers and what Go's collector has not freed yet.
+const Overhead = 64 << 20
+
+// Parts is the memory budget cut into parts, in bytes.
+type Parts struct {
+	Store int64 // memtables, rows in memory, block cache: a quarter of it each, and a quarter of headroom
+	Query int64 // what one query may use before it spills or fails
+	Rest  int64 // further queries at the same time, caches of plans, connections
+}
+
+// Split cuts a budget: half for the store, a quarter for one query, the rest
+// for the others.
+func Split(s Size) Parts {
+	p := Parts{Store: int64(s) / 2, Query: int64(s) / 4}
+	p.Rest = int64(s) - p.Store - p.Query
+	return p
+}
+
 // DefaultMemory returns half of what the cgroup, or else the machine, has; at most 64 GiB.
 func DefaultMemory() Size {
 	limit, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()

@@ -35,6 +35,9 @@ type Config struct {
 	Grace           time.Duration // for running statements at shutdown
 	Logger          *slog.Logger
 	Version         string
+	LogSlow         int64 // default of log_min_duration_statement in milliseconds, plus 1; 0: none is logged
+	// Tune, if not nil, changes the store's options before it opens (tests).
+	Tune func(*colstore.Options)
 }
 
 // Server is an open data directory with an engine and a wire server.
@@ -61,14 +64,17 @@ func Open(cfg Config) (*Server, error) {
 	if err := checkDirectory(cfg.Data, cfg.MustExist); err != nil {
 		return nil, err
 	}
-	// Half for what is written and cached, a quarter for one query; the rest is room for the others.
-	memory := int64(cfg.Memory)
-	store, err := colstore.Open(cfg.Data, colstore.Options{Memory: memory / 2, Logger: cfg.Logger})
+	split := config.Split(cfg.Memory)
+	options := colstore.Options{Memory: split.Store, Logger: cfg.Logger}
+	if cfg.Tune != nil {
+		cfg.Tune(&options)
+	}
+	store, err := colstore.Open(cfg.Data, options)
 	if err != nil {
 		return nil, OpenError(cfg.Data, err)
 	}
-	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: memory / 4, Version: cfg.Version,
-		Connections: cfg.MaxConnections})
+	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: split.Query, Version: cfg.Version,
+		Connections: cfg.MaxConnections, LogSlow: cfg.LogSlow})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("loading the catalog of %s: %w", cfg.Data, err), store.Close())
 	}
@@ -139,11 +145,21 @@ func (s *Server) Start() {
 	go func() { s.served <- s.Wire.Serve(s.ln) }()
 }
 
-// Wait returns when ctx is done (nil) or serving ended by itself.
+// Store returns the open data directory.
+func (s *Server) Store() *colstore.Store { return s.store }
+
+// ErrStoreFailed is wrapped by Wait's error when the store has stopped taking
+// writes after an I/O error: close the server and open it again.
+var ErrStoreFailed = errors.New("the store stopped after an I/O error")
+
+// Wait returns when ctx is done (nil), the store has failed, or serving ended
+// by itself.
 func (s *Server) Wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
+	case <-s.store.Failing():
+		return fmt.Errorf("%w: %w", ErrStoreFailed, s.store.Failed())
 	case err := <-s.served:
 		return err
 	}
