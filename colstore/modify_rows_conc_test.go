@@ -193,7 +193,7 @@ func BenchmarkDeleteRead(b *testing.B) {
 		}
 		insert(b, s, 200, accountBatch(rows))
 	}
-	read := func(tx *Tx, sn *Snapshot, id int) *vector.Vector {
+	read := func(sn *Snapshot, id int) *vector.Vector {
 		key := accountBatch([]account{{id: int32(id)}})
 		span := rowkey.Span{Start: appendRowKey(nil, schema.Key, key.Cols, 0)}
 		span.End = append(slices.Clone(span.Start), 0)
@@ -208,14 +208,14 @@ func BenchmarkDeleteRead(b *testing.B) {
 		at := i * 7919 % (total / 2)
 		tx := s.Begin()
 		sn := tx.Snapshot()
-		n, err := tx.Delete(ctx, sn, 200, read(tx, sn, 2*at), nil)
+		n, err := tx.Delete(ctx, sn, 200, read(sn, 2*at), nil)
 		sn.Close()
 		if err != nil || n != 1 {
 			b.Fatal(n, err)
 		}
 		check(b, tx.Commit(ctx, false, nil))
 		sn = s.Snapshot()
-		read(nil, sn, 2*at+1)
+		read(sn, 2*at+1)
 		sn.Close()
 	}
 }
