@@ -24,6 +24,7 @@ type Tx struct {
 	marks   []txMark
 	keys    keyBatch
 	locks   locks.Owner
+	owned   bool   // the rows of the present append need no copying
 	base    *state // of REPEATABLE READ, held; nil: statements see the latest state
 }
 
@@ -97,7 +98,7 @@ func (t *Tx) DropTable(id table.ID) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	if _, err := t.schema(id); err != nil {
+	if _, err := t.schema(id); err != nil && t.s.condemned[id] == nil {
 		return err
 	}
 	t.dropped = append(t.dropped, id)
@@ -154,6 +155,9 @@ func (t *Tx) schema(id table.ID) (*table.Schema, error) {
 	}
 	if tt := t.find(id); tt != nil {
 		return tt.schema, nil
+	}
+	if err := t.s.condemnedError(id); err != nil {
+		return nil, err
 	}
 	if s := t.s.lookup(id); s != nil {
 		return s, nil
@@ -322,7 +326,9 @@ func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, b *vector.Batch, o
 	if sel != nil {
 		n = len(sel)
 	}
-	tt.add(b, sel, n)
+	if !t.owned || sel != nil || !tt.take(b) {
+		tt.add(b, sel, n)
+	}
 	var err error
 	if tt.bytes > t.s.stageBytes {
 		err = t.stage(ctx, tt)

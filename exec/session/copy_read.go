@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"io"
+	"slices"
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/copyio"
@@ -34,7 +35,10 @@ func (s *Session) copyRows(ctx context.Context, cancel context.CancelCauseFunc, 
 		if err != nil {
 			return err
 		}
-		return w.append(full)
+		if f.computes() {
+			return w.append(full)
+		}
+		return w.appendOwned(full)
 	}
 	// Most COPYs of a client end with their first batch.
 	for from = readCopied(in); ; from = readCopied(in) {
@@ -67,6 +71,27 @@ func (s *Session) copyRows(ctx context.Context, cancel context.CancelCauseFunc, 
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// computes reports whether some columns are not of the input, so that their
+// memory is used again.
+func (f *filler) computes() bool {
+	return len(f.source) == 0 || slices.Min(f.source) < 0
+}
+
+// appendOwned is append of rows whose memory storage may keep.
+func (w *writer) appendOwned(b *vector.Batch) error {
+	if err := w.prepare(b.Cols, b.N); err != nil {
+		return err
+	}
+	ctx, stop := w.s.withLockTimeout(w.ctx)
+	defer stop()
+	n, err := w.tx.AppendOwned(ctx, w.t.Storage.ID, &w.out)
+	if err != nil {
+		return w.located(err)
+	}
+	w.added += n
+	return nil
 }
 
 func readCopied(in copyio.Reader) copied {
