@@ -90,7 +90,17 @@ func (q *quick) row(line []byte, n int) bool {
 	for k := range q.cols {
 		c := &q.cols[k]
 		next := -1
-		if q.csv && line[0] == q.quote {
+		if d := line[0] - '0'; d <= 9 && c.form == quickInt64 {
+			// The commonest field, without calls; longer ones are checked for overflow.
+			x, i := int64(d), 1
+			for d = line[1] - '0'; d <= 9 && i < len(line)-1; d = line[i] - '0' {
+				x = x*10 + int64(d)
+				i++
+			}
+			if i <= maxQuickDigits {
+				c.i64[n], next = x, i
+			}
+		} else if q.csv && line[0] == q.quote {
 			next = q.quoted(c, line[1:], n)
 		} else if !q.null(c, line, n, &next) {
 			next = q.field(c, line, n)

@@ -57,6 +57,16 @@ func (q *quickColumns) binaryRow(buf []byte, n int) int {
 		}
 		size := int(int32(binary.BigEndian.Uint32(buf[at:])))
 		at += 4
+		if size == 8 && len(buf)-at >= 8 && (c.form == quickInt64 || c.form == quickFloat64) {
+			// The commonest fields, without calls.
+			if bits := binary.BigEndian.Uint64(buf[at:]); c.form == quickInt64 {
+				c.i64[n] = int64(bits)
+			} else {
+				c.f64[n] = math.Float64frombits(bits)
+			}
+			at += 8
+			continue
+		}
 		if size == -1 {
 			c.setNull(n, q.room)
 			continue

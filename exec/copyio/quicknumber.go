@@ -1,5 +1,8 @@
 package copyio
 
+// maxQuickDigits is the most digits that any int64 has room for.
+const maxQuickDigits = 18
+
 // quickInt reads a decimal integer that surely fits and returns where it ends,
 // -1 if it is spelled otherwise. rest ends with a byte that is no digit.
 func quickInt(rest []byte) (int64, int) {
@@ -16,7 +19,7 @@ func quickInt(rest []byte) (int64, int) {
 		}
 		x = x*10 + int64(d)
 	}
-	if digits := i - start; digits == 0 || digits > 18 {
+	if digits := i - start; digits == 0 || digits > maxQuickDigits {
 		return 0, -1
 	}
 	if start == 1 {
