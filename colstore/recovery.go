@@ -56,6 +56,7 @@ func (s *Store) recover() error {
 	if err := s.failed.get(); err != nil {
 		return err
 	}
+	r.release()
 	st := &state{epoch: &rowEpoch{db: s.db}, trail: &trail{}}
 	for id, v := range r.tables {
 		v.segs = newSegList(r.segs[id])
@@ -74,6 +75,7 @@ func (s *Store) recover() error {
 }
 
 func (s *Store) emptyStaging() error {
+	_ = s.fs.RemoveAll(s.fs.PathJoin(s.dir, checkpointDir)) // of a backup that a crash ended
 	dir := s.fs.PathJoin(s.dir, stagingDir)
 	if err := s.fs.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("create %s: %w", dir, err)
@@ -151,7 +153,11 @@ func (r *recovery) schemas() error {
 			err = errors.New("it names another table")
 		}
 		if err != nil {
-			return &table.CorruptionError{What: fmt.Sprintf("schema of table %d", id), Why: err.Error()}
+			schema = &table.Schema{ID: table.ID(id), Layout: table.Columnar, Time: -1}
+			c := &table.CorruptionError{What: fmt.Sprintf("schema of table %d", id), Why: err.Error()}
+			if err := r.condemn(schema.ID, c.What, c); err != nil {
+				return err
+			}
 		}
 		r.tables[schema.ID] = r.s.newVersion(schema)
 		return nil
@@ -167,7 +173,8 @@ func (r *recovery) counts() error {
 		rd := &schemaReader{src: value}
 		rows, seq, size := rd.uvarint(), rd.uvarint(), rd.uvarint()
 		if rd.bad {
-			return &table.CorruptionError{What: fmt.Sprintf("row count of table %d", id), Why: "it is malformed"}
+			c := &table.CorruptionError{What: fmt.Sprintf("row count of table %d", id), Why: "it is malformed"}
+			return r.condemn(table.ID(id), c.What, c)
 		}
 		r.seq = max(r.seq, seq)
 		if v := r.tables[table.ID(id)]; v != nil {
@@ -225,7 +232,7 @@ func (r *recovery) segment(key, row []byte) (*seg, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := segment.DecodeInfo(row, fmt.Sprintf("row of table %d, bucket %s, segment %d", id.Table, id.Bucket, id.ID))
+	info, err := segment.DecodeInfo(row, segmentName(id))
 	if err != nil {
 		return nil, err
 	}
@@ -235,15 +242,12 @@ func (r *recovery) segment(key, row []byte) (*seg, error) {
 }
 
 func (r *recovery) segmentRows() error {
-	return r.each([]byte{keys.SpaceSegment}, func(key, value []byte) error {
+	return r.eachTable(keys.SpaceSegment, "segment rows", func(key, value []byte) error {
 		g, err := r.segment(key, value)
 		if err != nil {
 			return err
 		}
 		id := tableID(g.id)
-		if r.tables[id] == nil {
-			return r.batch.Delete(key, nil)
-		}
 		r.live[g.id] = true
 		r.dels[g.id] = infoDeletes(g.info)
 		r.segs[id] = append(r.segs[id], g)
@@ -254,14 +258,14 @@ func (r *recovery) segmentRows() error {
 }
 
 func (r *recovery) arrivals() error {
-	return r.each([]byte{keys.SpaceArrival}, func(key, value []byte) error {
+	return r.eachTable(keys.SpaceArrival, "arrival blocks", func(key, value []byte) error {
 		id, _, seq, err := keys.DecodeArrival(key)
 		if err != nil {
 			return err
 		}
 		r.seq = max(r.seq, seq)
 		v := r.tables[table.ID(id)]
-		if v == nil || seq <= r.marks[table.ID(id)] {
+		if seq <= r.marks[table.ID(id)] {
 			return r.batch.Delete(key, nil)
 		}
 		b, err := decodeArrival(v.schema, value, fmt.Sprintf("arrival block %d of table %d", seq, id))
@@ -290,7 +294,7 @@ func (r *recovery) tombstones() error {
 	for id := range r.live {
 		byID[id.ID] = id
 	}
-	return r.each([]byte{keys.SpaceTombstone}, func(key, value []byte) error {
+	return r.eachTable(keys.SpaceTombstone, "deleted rows", func(key, value []byte) error {
 		id, seq, err := keys.DecodeTombstone(key)
 		if err != nil {
 			return err
@@ -301,9 +305,12 @@ func (r *recovery) tombstones() error {
 			return err
 		}
 		v := r.tables[table.ID(id)]
+		if r.s.condemned[table.ID(id)] != nil {
+			return nil
+		}
 		if t.Segment != 0 {
 			sid, ok := byID[t.Segment]
-			if v == nil || !ok {
+			if !ok {
 				return r.batch.Delete(key, nil)
 			}
 			d := r.dels[sid].union(t.Rows)
@@ -314,7 +321,7 @@ func (r *recovery) tombstones() error {
 			r.dels[sid] = newDeletes(d.bitmap(), append(records[:len(records):len(records)], seq))
 			return nil
 		}
-		if v == nil || !r.deleteArrivals(v, t.Arrivals, seq) {
+		if !r.deleteArrivals(v, t.Arrivals, seq) {
 			return r.batch.Delete(key, nil)
 		}
 		return nil
@@ -352,7 +359,7 @@ func (r *recovery) chunks() error {
 	prefix := []byte{keys.SpaceData}
 	it, err := r.s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keys.AfterPrefix(prefix)})
 	if err != nil {
-		return err
+		return r.tolerate(err)
 	}
 	for ok := it.First(); ok; {
 		id, _, _, err := keys.DecodeData(it.Key())
@@ -362,10 +369,10 @@ func (r *recovery) chunks() error {
 		}
 		from := keys.AppendDataPrefix(nil, id)
 		to := keys.AfterPrefix(from)
-		if !r.live[id] {
+		if !r.live[id] && r.s.condemned[tableID(id)] == nil {
 			_ = r.batch.DeleteRange(from, to, nil)
 		}
 		ok = it.SeekGE(to)
 	}
-	return it.Close()
+	return r.tolerate(it.Close())
 }

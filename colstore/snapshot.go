@@ -156,6 +156,9 @@ func (s *Snapshot) source(id table.ID) (*source, error) {
 	if o != nil && o.lost {
 		return nil, table.ErrRowsChanged
 	}
+	if err := s.s.condemnedError(id); err != nil {
+		return nil, err
+	}
 	src := &source{over: o, expired: math.MinInt64}
 	if v := s.st.find(id); v != nil {
 		src.version = v

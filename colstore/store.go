@@ -95,6 +95,7 @@ type Store struct {
 	relay      atomic.Bool // the ballast is to be laid when there is space
 	failed     failure
 	quarantine quarantine
+	condemned  map[table.ID]*table.CorruptionError // tables out of service; set by opening
 	clock      func() time.Time
 	moved      relocations // guarded by commitMu
 
