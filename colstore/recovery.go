@@ -52,6 +52,7 @@ func (s *Store) recover() error {
 		if err := s.db.Apply(r.batch, pebble.NoSync); err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
+		s.sweeper.garbage.Store(garbageBytes) // files go when the removals leave the memtable
 	}
 	if err := s.failed.get(); err != nil {
 		return err

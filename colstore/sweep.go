@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -31,6 +32,9 @@ func (s *Store) sweepLater(g *seg) {
 	s.wakeCompaction()
 }
 
+// sweepAtClose bounds how long Close sweeps: opening does the rest.
+const sweepAtClose = time.Second
+
 // runSweeps deletes the chunks of dead segments. What a crash leaves behind,
 // opening sweeps.
 //
@@ -56,7 +60,11 @@ func (s *Store) runSweeps() {
 	slices.SortFunc(ids, func(x, y keys.SegmentID) int {
 		return slices.Compare(keys.AppendDataPrefix(nil, x), keys.AppendDataPrefix(nil, y))
 	})
+	began := time.Now()
 	for _, id := range ids {
+		if s.closed.Load() && time.Since(began) > sweepAtClose {
+			return
+		}
 		from := keys.AppendDataPrefix(nil, id)
 		if err := s.excise(from, keys.AfterPrefix(from)); err != nil {
 			s.log.Error("sweep chunks", "table", id.Table, "segment", id.ID, "error", err)

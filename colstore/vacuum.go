@@ -35,6 +35,9 @@ func (s *Store) Vacuum(ctx context.Context, ids []table.ID, progress func(done, 
 	if err := s.flushLog(ctx); err != nil {
 		return err
 	}
+	if err := s.filesDeleted(ctx); err != nil {
+		return err
+	}
 	progress(int64(len(ids)), int64(len(ids)))
 	return s.failed.get()
 }
@@ -92,4 +95,21 @@ func (s *Store) flushLog(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// deletedWait is how long VACUUM waits for files to be deleted, which readers
+// may keep.
+const deletedWait = 2 * time.Second
+
+// filesDeleted waits until Pebble has deleted the files that nobody needs.
+func (s *Store) filesDeleted(ctx context.Context) error {
+	for began := time.Now(); time.Since(began) < deletedWait; s.rest(5 * time.Millisecond) {
+		if err := s.goOn(ctx); err != nil {
+			return err
+		}
+		if m := s.db.Metrics(); m.Table.ObsoleteCount+m.Table.ZombieCount+m.WAL.ObsoleteFiles == 0 {
+			return nil
+		}
+	}
+	return nil
 }
