@@ -92,9 +92,8 @@ func (r *recovery) tolerate(err error) error {
 // on a part of them.
 func (r *recovery) release() {
 	for id := range r.s.condemned {
-		v := r.tables[id]
-		fresh := r.s.newVersion(v.schema)
-		r.tables[id] = fresh
-		r.segs[id] = nil
+		if v := r.tables[id]; v != nil {
+			r.tables[id], r.segs[id] = r.s.newVersion(v.schema), nil
+		}
 	}
 }

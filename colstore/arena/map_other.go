@@ -1,0 +1,7 @@
+//go:build !linux
+
+package arena
+
+func mapped(size int) []byte { return make([]byte, size) }
+
+func unmap([]byte) {}
