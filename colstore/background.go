@@ -175,8 +175,9 @@ func (s *Store) wantFlush(v *version) {
 }
 
 // flushLargest asks for the flush of the table with most bytes in blocks when
-// all tables together hold too many, each below its own threshold. With twice
-// as many it returns that table for the caller to flush.
+// all tables together hold too many, each below its own threshold. When there
+// are as many as one table may have at most, it returns that table for the
+// caller to flush.
 func (s *Store) flushLargest(st *state) (behind table.ID, ok bool) {
 	var all int64
 	var largest *version
@@ -188,10 +189,10 @@ func (s *Store) flushLargest(st *state) (behind table.ID, ok bool) {
 			largest = v
 		}
 	}
-	if all > behindFlushes*s.flushBytes {
+	if all > behindFlushes/2*s.flushBytes {
 		s.wantFlush(largest)
 	}
-	if all > 2*behindFlushes*s.flushBytes {
+	if all > behindFlushes*s.flushBytes {
 		return largest.schema.ID, true
 	}
 	return 0, false

@@ -20,7 +20,7 @@
 //     are written again for each row that was added, so that few late rows do
 //     not rewrite a large bucket every few seconds.
 //   - Cold neighbours much smaller than a segment are joined.
-//   - A segment with many deleted rows is rewritten.
+//   - A segment with many deleted or expired rows is rewritten.
 //
 // # Invariants
 //
@@ -56,6 +56,9 @@ const (
 	// deletedPart is the part of deleted rows, 1 of so many, from which on a
 	// segment is rewritten.
 	deletedPart = 5
+	// expiredPart is the same of expired rows, as their times suggest: more will
+	// expire soon, and then the segment is dropped as a whole.
+	expiredPart = 2
 	// joinPart says which segments are small: below 1 part of so many of a full one.
 	joinPart = 2
 )
@@ -178,6 +181,19 @@ func wider(segs []Segment) map[keys.Bucket]keys.Bucket {
 // gone reports whether no row of the segment is live.
 func (s *Segment) gone(o *Options) bool {
 	return s.Deleted >= s.Rows || o.Expires && !s.Bucket.Special() && s.Lo <= s.Hi && s.Hi < o.Expired
+}
+
+// expired reports whether the part of a segment's time that is expired is large
+// enough to write it again.
+func (s *Segment) expired(o *Options) bool {
+	if !o.Expires || s.Bucket.Special() || s.Lo >= s.Hi || s.Lo >= o.Expired {
+		return false
+	}
+	part := float64(expiredPart)
+	if o.Force {
+		part = deletedPart
+	}
+	return (float64(o.Expired)-float64(s.Lo))*part >= float64(s.Hi)-float64(s.Lo)
 }
 
 // overlaps reports whether rows of the two segments interleave in key order.
@@ -422,7 +438,7 @@ func (d *decision) crosses(a, b []int) bool {
 func (d *decision) rewrite(list []int) {
 	for _, i := range list {
 		s := &d.segs[i]
-		if !d.taken[i] && s.Deleted > 0 && (d.o.Force || s.Deleted*deletedPart >= s.Rows) {
+		if !d.taken[i] && (s.Deleted > 0 && (d.o.Force || s.Deleted*deletedPart >= s.Rows) || s.expired(d.o)) {
 			d.pick(Rewrite, []int{i})
 		}
 	}
