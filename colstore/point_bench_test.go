@@ -86,3 +86,36 @@ func BenchmarkPoint(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUpdate updates the 2,000 rows of one host in one transaction.
+func BenchmarkUpdate(b *testing.B) {
+	s := mustOpen(b, vfs.NewMem(), Options{Memory: 1 << 30})
+	defer mustClose(b, s)
+	loadMetrics(b, s, 200_000)
+	check(b, s.Flush())
+	lo := appendRowKey(nil, metrics(100).Key[:1], metricsBatch(100, 7, 8).Cols, 0)
+	span := []rowkey.Span{{Start: lo, End: rowkey.Successor(lo)}}
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		tx := s.Begin()
+		sn := tx.Snapshot()
+		sc, err := sn.Scan(100, table.ScanRequest{Columns: allColumns(&table.Schema{Columns: metrics(100).Columns}), Spans: span, RowIDs: true})
+		check(b, err)
+		r := sc.NewReader()
+		for {
+			x, err := r.Next()
+			check(b, err)
+			if x == nil {
+				break
+			}
+			x = x.Clone()
+			ids := x.Cols[len(x.Cols)-1]
+			x.Cols = x.Cols[:len(x.Cols)-1]
+			_, err = tx.Update(ctx, sn, 100, ids, x)
+			check(b, err)
+		}
+		r.Close()
+		sn.Close()
+		check(b, tx.Commit(ctx, false, nil))
+	}
+}

@@ -51,6 +51,7 @@ type heldChunk struct {
 	chunkValue
 	part   int // -1: none is open
 	absent bool
+	column int // position among the segment's columns
 }
 
 func (r *segReader) init(s *Store, g *seg, schema *table.Schema) {
@@ -67,7 +68,8 @@ func (r *segReader) init(s *Store, g *seg, schema *table.Schema) {
 	}
 	for i := range r.chunks {
 		r.chunks[i].part = -1
-		r.chunks[i].absent = g.info.Column(uint32(schema.Columns[i].ID)) == nil
+		r.chunks[i].column = g.info.Find(uint32(schema.Columns[i].ID))
+		r.chunks[i].absent = r.chunks[i].column < 0
 	}
 }
 
@@ -109,8 +111,14 @@ func (r *segReader) open(col, part int) (*heldChunk, error) {
 		return nil, r.s.chunkError(r.g, id, uint32(part), err)
 	}
 	h.closer = closer
-	name := ""
-	if err := h.Open(value, name); err != nil {
+	bit := h.column*len(r.g.info.PartBlocks) + part
+	word, mask := &r.g.verified[bit/64], uint64(1)<<(bit%64)
+	if word.Load()&mask != 0 {
+		err = h.Reopen(value, "")
+	} else if err = h.Open(value, ""); err == nil {
+		word.Or(mask)
+	}
+	if err != nil {
 		h.close()
 		return nil, r.s.chunkError(r.g, id, uint32(part), err)
 	}

@@ -21,6 +21,10 @@ type seg struct {
 	lo, hi int64 // times, lo > hi: none
 	bytes  int64
 	starts []uint32 // first row of each block
+	// verified has a bit per column and part: the chunk's checksum was right.
+	// Pebble verifies what it reads from the disk each time, so that once is
+	// enough for ours.
+	verified []atomic.Uint64
 	refs   atomic.Int64
 	doomed atomic.Bool // to be swept when refs fall to 0
 	sweep  func(*seg)
@@ -33,6 +37,7 @@ func newSeg(id keys.SegmentID, info *segment.Info, sweep func(*seg)) *seg {
 	g := &seg{id: id, info: info, bytes: info.Bytes(), sweep: sweep}
 	g.lo, g.hi = info.Times()
 	g.starts = make([]uint32, len(info.BlockRows))
+	g.verified = make([]atomic.Uint64, (len(info.Columns)*len(info.PartBlocks)+63)/64)
 	row := uint32(0)
 	for i, n := range info.BlockRows {
 		g.starts[i] = row

@@ -109,11 +109,27 @@ type Chunk struct {
 // Open verifies a chunk with its slack. Dict is built newly, since batches
 // that show it may outlive the bytes.
 func (c *Chunk) Open(src []byte, what string) error {
-	*c = Chunk{entries: c.entries[:0], own: c.own[:0]}
 	raw, err := check(src, magicChunk, what)
 	if err != nil {
+		*c = Chunk{}
 		return err
 	}
+	return c.open(src, raw, what)
+}
+
+// Reopen is Open for a chunk whose checksum was verified before, by the same
+// process.
+func (c *Chunk) Reopen(src []byte, what string) error {
+	raw, err := envelope(src, magicChunk, what)
+	if err != nil {
+		*c = Chunk{}
+		return err
+	}
+	return c.open(src, raw, what)
+}
+
+func (c *Chunk) open(src, raw []byte, what string) (err error) {
+	*c = Chunk{entries: c.entries[:0], own: c.own[:0]}
 	if len(raw) < chunkHeader || len(src)-len(raw) < Slack {
 		return corrupt(what, "chunk of %d bytes is too short", len(src))
 	}

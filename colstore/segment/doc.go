@@ -155,6 +155,18 @@ func newestVersion(magic string) byte {
 
 // check verifies an envelope and returns it without what follows it.
 func check(src []byte, magic, what string) ([]byte, error) {
+	e, err := envelope(src, magic, what)
+	if err != nil {
+		return nil, err
+	}
+	if got, want := checksum(e), binary.LittleEndian.Uint32(e[12:]); got != want {
+		return nil, corrupt(what, "checksum is %08x, stored is %08x", got, want)
+	}
+	return e, nil
+}
+
+// envelope is check without the checksum.
+func envelope(src []byte, magic, what string) ([]byte, error) {
 	if len(src) < envelopeSize {
 		return nil, corrupt(what, "%d bytes are too short", len(src))
 	}
@@ -168,11 +180,7 @@ func check(src []byte, magic, what string) ([]byte, error) {
 	if uint64(len(src)-envelopeSize) < n {
 		return nil, corrupt(what, "length %d exceeds the %d bytes present", n, len(src)-envelopeSize)
 	}
-	e := src[:envelopeSize+int(n)]
-	if got, want := checksum(e), binary.LittleEndian.Uint32(e[12:]); got != want {
-		return nil, corrupt(what, "checksum is %08x, stored is %08x", got, want)
-	}
-	return e, nil
+	return src[:envelopeSize+int(n)], nil
 }
 
 func corrupt(what, format string, args ...any) error {

@@ -80,11 +80,19 @@ func (s *Strings) Reset() { s.Data, s.Ends = s.Data[:0], s.Ends[:0] }
 
 // Column returns the column with the id, nil if the segment has none.
 func (s *Info) Column(id uint32) *Column {
-	i := sort.Search(len(s.Columns), func(i int) bool { return s.Columns[i].ID >= id })
-	if i < len(s.Columns) && s.Columns[i].ID == id {
+	if i := s.Find(id); i >= 0 {
 		return &s.Columns[i]
 	}
 	return nil
+}
+
+// Find returns the position of the column with the id, -1 if there is none.
+func (s *Info) Find(id uint32) int {
+	i := sort.Search(len(s.Columns), func(i int) bool { return s.Columns[i].ID >= id })
+	if i < len(s.Columns) && s.Columns[i].ID == id {
+		return i
+	}
+	return -1
 }
 
 // Times returns the inclusive bounds of the segment's times; lo > hi: none.
