@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -147,12 +148,16 @@ func (q *quarantine) find(key []byte) error {
 	return nil
 }
 
-// rootText is the innermost message: Pebble's outer ones repeat the path.
+// rootText is the innermost message without the file, which CorruptionError names.
 func rootText(err error) string {
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		err = info.Details
 	}
-	return err.Error()
+	text := strings.TrimPrefix(err.Error(), "pebble: ")
+	if file, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(file, "file ") {
+		return rest
+	}
+	return text
 }
 
 // locate fills in which file holds the damaged value of a key.
