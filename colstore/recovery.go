@@ -255,37 +255,7 @@ func (r *recovery) segmentRows() error {
 		r.marks[id] = max(r.marks[id], g.info.FlushedTo)
 		r.seq = max(r.seq, g.info.SeqMax, g.info.FlushedTo)
 		return nil
-	})
-}
-
-func (r *recovery) arrivals() error {
-	return r.eachTable(keys.SpaceArrival, "arrival blocks", func(key, value []byte) error {
-		id, _, seq, err := keys.DecodeArrival(key)
-		if err != nil {
-			return err
-		}
-		r.seq = max(r.seq, seq)
-		v := r.tables[table.ID(id)]
-		if seq <= r.marks[table.ID(id)] {
-			return r.batch.Delete(key, nil)
-		}
-		b, err := decodeArrival(v.schema, value, fmt.Sprintf("arrival block %d of table %d", seq, id))
-		if err != nil {
-			return err
-		}
-		v.addBlock(b, seq)
-		v.rows, v.seq = v.rows+int64(b.n), seq
-		v.data++
-		if v.schema.Unique {
-			var k keyBatch
-			k.fill(v.schema, b.cols, b.n, nil)
-			for i, h := range k.hashes {
-				v.active.add(k.keys.At(i), h)
-			}
-			v.shared.raise(v.active.max)
-		}
-		return nil
-	})
+	}, nil)
 }
 
 // tombstones applies the records of deleted rows; those about rows that are no
@@ -326,7 +296,7 @@ func (r *recovery) tombstones() error {
 			return r.batch.Delete(key, nil)
 		}
 		return nil
-	})
+	}, nil)
 }
 
 // deleteArrivals applies a record about arrival blocks, all of which are in one

@@ -38,16 +38,21 @@ func (s *Store) condemnedError(id table.ID) error {
 	return nil
 }
 
-// eachTable calls f for the keys that known tables have in a space and removes
-// those of tables that are no more. A table whose keys cannot be read is condemned.
-func (r *recovery) eachTable(space byte, what string, f func(key, value []byte) error) error {
+// eachTable calls f for the keys that known tables have in a space, and end (if
+// not nil) behind those of one table, and removes those of tables that are no
+// more. A table whose keys cannot be read is condemned.
+func (r *recovery) eachTable(space byte, what string, f func(key, value []byte) error, end func() error) error {
 	ids := make([]table.ID, 0, len(r.tables))
 	for id := range r.tables {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	for _, id := range ids {
-		if err := r.each(keys.AppendTable(nil, space, uint64(id)), f); err != nil {
+		err := r.each(keys.AppendTable(nil, space, uint64(id)), f)
+		if err == nil && end != nil {
+			err = end()
+		}
+		if err != nil {
 			if err := r.condemn(id, fmt.Sprintf("%s of table %d", what, id), err); err != nil {
 				return err
 			}
