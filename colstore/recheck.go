@@ -1,6 +1,8 @@
 package colstore
 
 import (
+	"math"
+
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -21,18 +23,44 @@ func (g *groupCommit) recheck(t *Tx, tt *txTable, v *version) error {
 	if tt.index == nil {
 		return nil
 	}
-	if err := g.s.recheckStaged(t, tt, v); err != nil {
+	r := v.since(tt)
+	if err := g.s.recheckStaged(t, tt, v, r); err != nil {
 		return err
 	}
-	return g.recheckBlocks(t, tt, v)
+	return g.recheckBlocks(t, tt, v, r)
+}
+
+// since returns the bounds of the times of rows that were committed after the
+// transaction looked its keys up, and of some older ones; all times in a table
+// without a time column. Keys of other times cannot have been taken meanwhile:
+// a primary key has the time column.
+func (v *version) since(tt *txTable) table.Range {
+	if v.schema.Time < 0 {
+		return table.Range{Lo: math.MinInt64, Hi: math.MaxInt64}
+	}
+	r := table.Range{Lo: math.MaxInt64, Hi: math.MinInt64}
+	for _, b := range v.blocks {
+		if b.end() > tt.seenOrd && b.lo <= b.hi {
+			r.Lo, r.Hi = min(r.Lo, b.lo), max(r.Hi, b.hi)
+		}
+	}
+	for _, g := range v.segs.segs {
+		if g.info.SeqMax > tt.seenSeq && g.lo <= g.hi {
+			r.Lo, r.Hi = min(r.Lo, g.lo), max(r.Hi, g.hi)
+		}
+	}
+	return r
 }
 
 // recheckBlocks checks the keys of the transaction's blocks again. With
 // conflict = ignore the rows that lost are taken out, with replace the rows of
 // others are.
-func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version) error {
+func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version, since table.Range) error {
 	changed := false
 	for i, b := range tt.blocks {
+		if v.schema.Time >= 0 && (b.hi < since.Lo || b.lo > since.Hi) {
+			continue
+		}
 		k := &t.keys
 		k.fill(tt.schema, b.cols, b.n, nil)
 		hits, err := g.s.holders(v, nil, tt.gone.rows, tt.schema, k, b.cols)
@@ -103,8 +131,11 @@ func (tt *txTable) reindex() {
 }
 
 // recheckStaged checks the keys of staged segments again.
-func (s *Store) recheckStaged(t *Tx, tt *txTable, v *version) error {
+func (s *Store) recheckStaged(t *Tx, tt *txTable, v *version, since table.Range) error {
 	for _, sg := range tt.staged {
+		if v.schema.Time >= 0 && (sg.hi < since.Lo || sg.lo > since.Hi) {
+			continue
+		}
 		var r segReader
 		r.init(s, sg, tt.schema)
 		for b := range sg.info.BlockRows {

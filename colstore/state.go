@@ -25,9 +25,9 @@ type seg struct {
 	// Pebble verifies what it reads from the disk each time, so that once is
 	// enough for ours.
 	verified []atomic.Uint64
-	refs   atomic.Int64
-	doomed atomic.Bool // to be swept when refs fall to 0
-	sweep  func(*seg)
+	refs     atomic.Int64
+	doomed   atomic.Bool // to be swept when refs fall to 0
+	sweep    func(*seg)
 	// pending: its segment row is not ingested yet, so that neither a delete nor
 	// a compaction may remove it.
 	pending atomic.Bool

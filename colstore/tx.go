@@ -36,6 +36,8 @@ type txTable struct {
 	created bool
 	checked uint64 // version.data that all keys so far were checked against, at least
 	known   bool   // checked is set
+	// seenOrd and seenSeq are the version's ordinal and sequence at that time.
+	seenOrd, seenSeq uint64
 	// replaces and ignores say that some rows were appended with that conflict mode.
 	replaces, ignores bool
 
@@ -307,7 +309,7 @@ func (t *Tx) appendColumnar(ctx context.Context, tt *txTable, b *vector.Batch, o
 		st := t.reading()
 		v := st.find(tt.schema.ID)
 		if v != nil && !tt.known {
-			tt.checked, tt.known = v.data, true
+			tt.checked, tt.known, tt.seenOrd, tt.seenSeq = v.data, true, v.ord, v.seq
 		}
 		var err error
 		if !tt.gone.catchUp(st.trail, tt.schema.ID) {
