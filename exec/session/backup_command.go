@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -62,6 +63,8 @@ func (s *Session) backupError(dir string, err error) error {
 	switch {
 	case errors.As(err, &pe), errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, syscall.ENOSPC):
+		return pgerr.New(pgerr.DiskFull, `could not write to directory "%s": no space left on device`, dir).WithCause(err)
 	case errors.Is(err, colstore.ErrNotEmpty):
 		return pgerr.New(duplicateFile, `directory "%s" exists but is not empty`, dir).WithCause(err)
 	case errors.Is(err, colstore.ErrBackupRunning):
