@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -354,12 +352,4 @@ func appendMissing(dst *vector.Vector, c table.Column) {
 	} else {
 		dst.AppendFrom(c.Missing, 0)
 	}
-}
-
-// without returns what is in rows and not in gone; rows itself may change.
-func without(rows, gone *roaring.Bitmap) *roaring.Bitmap {
-	if gone != nil {
-		rows.AndNot(gone)
-	}
-	return rows
 }

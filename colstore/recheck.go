@@ -3,6 +3,8 @@ package colstore
 import (
 	"math"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 )
@@ -171,15 +173,28 @@ func (s *Store) recheckStagedBlock(t *Tx, tt *txTable, v *version, r *segReader,
 		if !hits[i].ok || r.g.info.Deleted != nil && r.g.info.Deleted.Contains(r.g.starts[b]+uint32(i)) {
 			continue
 		}
-		if !tt.replaces {
+		switch {
+		case tt.replaces:
+			replaced.add(hits[i].at, hits[i].row)
+		case tt.ignores:
+			r.g.drop(r.g.starts[b] + uint32(i))
+			tt.rows--
+		default:
 			return s.stagedDuplicate(r, tt, b, i, n)
 		}
-		replaced.add(hits[i].at, hits[i].row)
 	}
 	if len(replaced) > 0 {
 		_, err = t.remove(tt, v, replaced, nil)
 	}
 	return err
+}
+
+// drop deletes a row of a segment that is not published yet.
+func (g *seg) drop(row uint32) {
+	if g.info.Deleted == nil {
+		g.info.Deleted = roaring.New()
+	}
+	g.info.Deleted.Add(row)
 }
 
 func (s *Store) stagedDuplicate(r *segReader, tt *txTable, block, row, n int) error {
