@@ -71,6 +71,11 @@ func decodeArrival(s *table.Schema, value []byte, what string) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
+		for i, c := range s.Columns {
+			if cols[i] == nil {
+				cols[i] = missing(c, n)
+			}
+		}
 		return newBlock(s, cols, n), nil
 	}
 	rows, err := segment.DecodeArrivalRows(value, what)

@@ -48,7 +48,7 @@ func SplitBlocks(dst []encoding.Block, from, to int) []encoding.Block {
 }
 
 // DecodeArrival decodes an arrival block into flat columns of the kinds; a
-// column that the block lacks is NULL. The result does not alias src.
+// column that the block lacks is nil. The result does not alias src.
 func DecodeArrival(src []byte, ids []uint32, kinds []vector.Kind, what string) (cols []*vector.Vector, rows int, err error) {
 	e, err := check(src, magicArrival, what)
 	if err != nil {
@@ -82,14 +82,6 @@ func DecodeArrival(src []byte, ids []uint32, kinds []vector.Kind, what string) (
 			}
 		}
 		at += size
-	}
-	for k := range cols {
-		if cols[k] == nil {
-			cols[k] = vector.New(kinds[k], rows)
-			for i := 0; i < rows; i++ {
-				cols[k].AppendNull()
-			}
-		}
 	}
 	return cols, rows, nil
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // upsert runs INSERT ... ON CONFLICT where the session has to know which rows
-// collide: for DO UPDATE, and for RETURNING.
+// collide: for DO UPDATE, for RETURNING, and where several keys count, since a
+// row that one key leaves out does not stand in the way of another's.
 type upsert struct {
 	w *writer
 	// keys are the constraints whose collisions are served.
@@ -48,7 +49,7 @@ func (s *Session) prepareConflict(w *writer, b *planner.Bound, params []planner.
 		return nil
 	}
 	skips := b.Conflict != nil || w.t.Storage.Conflict == table.ConflictIgnore
-	if !skips || b.Conflict == nil && b.Returning == nil {
+	if !skips || b.Conflict == nil && b.Returning == nil && len(w.t.Constraints) == 1 {
 		return nil
 	}
 	u := &upsert{w: w, touched: map[string]bool{}}
@@ -71,7 +72,7 @@ func (s *Session) prepareConflict(w *writer, b *planner.Bound, params []planner.
 		if s.isolation() == "repeatable read" {
 			u.seen = v.snap
 		}
-	} else if b.Returning == nil {
+	} else if b.Returning == nil && len(u.keys) == 1 {
 		w.options = &table.AppendOptions{Conflict: table.ConflictIgnore}
 		if only != nil {
 			for _, k := range u.keys {
@@ -164,17 +165,32 @@ func (u *upsert) addNew(b *vector.Batch) error {
 		}
 		m.Close()
 	}
-	for _, k := range u.keys {
-		clear(u.touched)
-		for i := range b.N {
-			if u.skip[i] || !u.appendKeyOf(k, b.Cols, i) {
-				continue
-			}
-			u.skip[i] = u.touched[string(u.key)]
-			u.touched[string(u.key)] = true
+	clear(u.touched)
+	for i := range b.N {
+		if !u.skip[i] && u.repeats(b, i, false) {
+			u.skip[i] = true
+		} else if !u.skip[i] {
+			u.repeats(b, i, true)
 		}
 	}
 	return u.appendRest(b)
+}
+
+// repeats reports whether row i has a key of a row before it that is added;
+// add notes its keys.
+func (u *upsert) repeats(b *vector.Batch, i int, add bool) bool {
+	for n, k := range u.keys {
+		if !u.appendKeyOf(k, b.Cols, i) {
+			continue
+		}
+		u.key = append(u.key, byte(n), byte(n>>8)) // keys of different indexes are apart
+		if add {
+			u.touched[string(u.key)] = true
+		} else if u.touched[string(u.key)] {
+			return true
+		}
+	}
+	return false
 }
 
 // appendRest adds the rows that are not left out.

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,9 @@ func TestRandomChangesAgainstPostgreSQL(t *testing.T) {
 	}
 	pg := harness.StartPostgres(t, "fsync = off")
 	seed := time.Now().UnixNano()
+	if v, err := strconv.ParseInt(os.Getenv("TSDB_SEED"), 10, 64); err == nil {
+		seed = v
+	}
 	t.Logf("seed %d", seed)
 	for i, layout := range []string{"columnar", "row", "columnar", "row"} {
 		t.Run(fmt.Sprint(layout, i), func(t *testing.T) {
