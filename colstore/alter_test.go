@@ -123,3 +123,22 @@ func TestAlterTable(t *testing.T) {
 	}
 	mustClose(t, s)
 }
+
+// TestIgnoreOfSeveralKeys: a row that its unique value keeps out does not keep
+// out the next row with its primary key.
+func TestIgnoreOfSeveralKeys(t *testing.T) {
+	s := mustOpen(t, vfs.NewMem(), Options{})
+	defer mustClose(t, s)
+	c := readings(100)
+	c.Conflict = table.ConflictIgnore
+	c.Indexes = []table.UniqueIndex{{ID: 101, Parts: []rowkey.Part{{Column: 2, Codec: rowkey.CodecFloat}}}}
+	create(t, s, c)
+	tx := s.Begin()
+	n, err := tx.Append(ctx, 100, readingBatch(reading{"a", 1, 1}, reading{"b", 1, 1}, reading{"b", 1, 2}, reading{"b", 1, 3}, reading{"c", 1, 2}))
+	check(t, err)
+	if n != 2 {
+		t.Fatalf("%d rows added, want 2", n)
+	}
+	check(t, tx.Commit(ctx, false, nil))
+	equal(t, rowsOf(t, s.Snapshot(), 100, table.ScanRequest{Columns: []int{0, 2}}), []string{"a|1|", "b|2|"})
+}

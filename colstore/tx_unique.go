@@ -43,6 +43,10 @@ func (t *Tx) admit(tt *txTable, v *version, b *vector.Batch, o table.AppendOptio
 			a.rows[i] = int32(i)
 		}
 	}
+	several := len(tt.schema.Indexes) > 1 || tt.index != nil && len(tt.schema.Indexes) > 0
+	if several && o.Conflict == table.ConflictIgnore && len(a.rows) > 1 {
+		return t.admitSingly(tt, v, b, o, a.rows)
+	}
 	if tt.index != nil {
 		if err := a.keys(); err != nil {
 			return nil, err
@@ -61,6 +65,21 @@ func (t *Tx) admit(tt *txTable, v *version, b *vector.Batch, o table.AppendOptio
 		if !a.drop.Get(i) {
 			kept = append(kept, row)
 		}
+	}
+	return kept, nil
+}
+
+// admitSingly is admit row by row: a row that one unique value keeps out must
+// not keep others out by its other values.
+func (t *Tx) admitSingly(tt *txTable, v *version, b *vector.Batch, o table.AppendOptions, rows []int32) ([]int32, error) {
+	kept := make([]int32, 0, len(rows))
+	for i := range rows {
+		one := &vector.Batch{Cols: b.Cols, N: b.N, Sel: rows[i : i+1 : i+1]}
+		sel, err := t.admit(tt, v, one, o)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, sel...)
 	}
 	return kept, nil
 }
@@ -144,8 +163,8 @@ func (a *admission) ownKey(key []byte, hash uint64, start int, mode table.Confli
 		return true, nil
 	}
 	b := a.tt.blockAt(uint64(p))
-	if b == nil {
-		return false, nil
+	if b == nil { // admitted a moment ago
+		return true, nil
 	}
 	at, row := place{block: b.ord, own: true}, uint32(uint64(p)-b.ord)
 	if a.tt.gone.rows.has(at, row) || replaced.has(at, row) {
