@@ -36,3 +36,7 @@ func (t *Tx) lockEntry(ctx context.Context, tt *txTable, e uniqueEntry) error {
 func (t *Tx) lock(ctx context.Context, n locks.Name) error {
 	return t.s.locks.Acquire(ctx, &t.locks, n)
 }
+
+// WaitsFor reports whether the transaction is waiting for a lock that o holds,
+// or for one that waits for o. Safe for concurrent use.
+func (t *Tx) WaitsFor(o *Tx) bool { return t.s.locks.WaitsFor(&t.locks, &o.locks) }

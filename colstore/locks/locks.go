@@ -181,6 +181,18 @@ func (m *Manager) wait(ctx context.Context, s *shard, w *waiter, n Name) error {
 	return context.Cause(ctx)
 }
 
+// WaitsFor reports whether a waits for b, or for one that waits for b.
+func (m *Manager) WaitsFor(a, b *Owner) bool {
+	m.graph.Lock()
+	defer m.graph.Unlock()
+	for a.waits != nil {
+		if a = a.waits.owner; a == b {
+			return true
+		}
+	}
+	return false
+}
+
 // ReleaseAll lets go of every lock of o.
 func (m *Manager) ReleaseAll(o *Owner) {
 	m.ReleaseTo(o, 0)

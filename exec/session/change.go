@@ -84,7 +84,8 @@ func (s *Session) lockForChange(ctx context.Context, a *analyzed, v *view) (*ana
 	defer stop()
 	for {
 		t := a.bound.Table
-		waited, err := s.e.locks.write(ctx, s.tx, t.OID)
+		store := s.writeTx()
+		waited, err := s.e.locks.write(ctx, s.tx, store, t.OID)
 		if err != nil {
 			v.close()
 			return nil, nil, err

@@ -139,3 +139,26 @@ func TestAlterTableWaitsForWriters(t *testing.T) {
 		t.Errorf("a: %s\nb: %s", got[0], got[1])
 	}
 }
+
+// TestDeadlockOfRowAndTable: one waits for a row of the other, who waits to
+// change the shape of a table that the first has written to.
+func TestDeadlockOfRowAndTable(t *testing.T) {
+	layouts(t, func(t *testing.T, with string) {
+		srv := newServer(t)
+		a, b := srv.connect("tsdb"), srv.connect("tsdb")
+		for _, name := range []string{"t", "u"} {
+			a.run("CREATE TABLE " + name + " (k int PRIMARY KEY, n int)" + with + "; INSERT INTO " + name + " VALUES (1, 10)")
+		}
+		a.want("BEGIN; UPDATE t SET n = 1", "[BEGIN][UPDATE 1]")
+		b.want("BEGIN; UPDATE u SET n = 2", "[BEGIN][UPDATE 1]")
+		var wg sync.WaitGroup
+		var got [2]string
+		wg.Add(2)
+		go func() { defer wg.Done(); got[0] = a.run("UPDATE u SET n = 1") + a.run("COMMIT") }()
+		go func() { defer wg.Done(); got[1] = b.run("ALTER TABLE t ADD c int") + b.run("COMMIT") }()
+		wg.Wait()
+		if !strings.Contains(got[1], "ERROR 40P01: deadlock detected") || got[0] != "[UPDATE 1][COMMIT]" {
+			t.Errorf("a: %s\nb: %s", got[0], got[1])
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"tsdb/colstore"
 	"tsdb/colstore/table"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
@@ -18,7 +19,9 @@ import (
 //
 // Only the transaction with the right to change the catalog (Engine.ddl) takes
 // locks alone. So there is at most one such transaction at a time, and every
-// cycle of waiting goes through it, which is how deadlocks are found.
+// cycle of waiting goes through it, which is how deadlocks are found. A cycle may
+// also pass through the store's locks on rows: whoever waits to be alone looks
+// for one now and then.
 type tableLocks struct {
 	mu     sync.Mutex
 	tables map[types.OID]*tableLock
@@ -26,7 +29,7 @@ type tableLocks struct {
 }
 
 type tableLock struct {
-	writers map[*transaction]bool
+	writers map[*transaction]*colstore.Tx
 	alone   *transaction
 	waiting bool          // somebody wants to be alone
 	changed chan struct{} // closed when a holder leaves
@@ -38,7 +41,7 @@ func newTableLocks() *tableLocks { return &tableLocks{tables: map[types.OID]*tab
 func (l *tableLocks) lock(oid types.OID) *tableLock {
 	t := l.tables[oid]
 	if t == nil {
-		t = &tableLock{writers: map[*transaction]bool{}, changed: make(chan struct{})}
+		t = &tableLock{writers: map[*transaction]*colstore.Tx{}, changed: make(chan struct{})}
 		l.tables[oid] = t
 	}
 	return t
@@ -51,24 +54,24 @@ func (l *tableLocks) blocks(tx *transaction) bool {
 	if o == nil || o == tx || o.waitsFor == 0 {
 		return false
 	}
-	return l.lock(o.waitsFor).writers[tx]
+	return l.lock(o.waitsFor).writers[tx] != nil
 }
 
 // write takes the lock of a table together with other writers. waited reports
 // that another transaction was in the way.
 //
 // Errors: table.ErrDeadlock, ctx's cause.
-func (l *tableLocks) write(ctx context.Context, tx *transaction, oid types.OID) (waited bool, err error) {
+func (l *tableLocks) write(ctx context.Context, tx *transaction, store *colstore.Tx, oid types.OID) (waited bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
 		t := l.lock(oid)
-		if t.writers[tx] || t.alone == tx {
+		if t.writers[tx] != nil || t.alone == tx {
 			return waited, nil
 		}
 		// Who holds nothing lets the one that waits to be alone go first.
 		if t.alone == nil && (!t.waiting || len(tx.tables) > 0) {
-			t.writers[tx] = true
+			t.writers[tx] = store
 			tx.tables = append(tx.tables, oid)
 			return waited, nil
 		}
@@ -77,7 +80,7 @@ func (l *tableLocks) write(ctx context.Context, tx *transaction, oid types.OID) 
 		}
 		waited = true
 		tx.waitsOwner = true
-		err := l.wait(ctx, t.changed)
+		err := l.wait(ctx, t.changed, nil)
 		tx.waitsOwner = false
 		if err != nil {
 			return waited, err
@@ -89,31 +92,33 @@ func (l *tableLocks) write(ctx context.Context, tx *transaction, oid types.OID) 
 //
 // Errors: as write.
 func (l *tableLocks) only(ctx context.Context, tx *transaction, oid types.OID) error {
+	look := time.NewTicker(deadlockTimeout)
+	defer look.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
 		t := l.lock(oid)
 		others := len(t.writers)
-		if t.writers[tx] {
+		if t.writers[tx] != nil {
 			others--
 		}
 		if t.alone == tx {
 			return nil
 		}
 		if t.alone == nil && others == 0 {
-			if !t.writers[tx] {
+			if t.writers[tx] == nil {
 				tx.tables = append(tx.tables, oid)
 			}
 			t.alone = tx
 			return nil
 		}
-		for w := range t.writers {
-			if w != tx && w.waitsOwner {
+		for w, store := range t.writers {
+			if w != tx && (w.waitsOwner || tx.store != nil && store.WaitsFor(tx.store)) {
 				return table.ErrDeadlock
 			}
 		}
 		t.waiting, tx.waitsFor = true, oid
-		err := l.wait(ctx, t.changed)
+		err := l.wait(ctx, t.changed, look.C)
 		t.waiting, tx.waitsFor = false, 0
 		if err != nil {
 			close(t.changed) // writers that let this one go first
@@ -123,12 +128,18 @@ func (l *tableLocks) only(ctx context.Context, tx *transaction, oid types.OID) e
 	}
 }
 
-// wait gives mu up until something changes.
-func (l *tableLocks) wait(ctx context.Context, changed chan struct{}) error {
+// deadlockTimeout is how often who waits to be alone looks for a cycle through
+// the store's locks, as PostgreSQL's setting of that name.
+const deadlockTimeout = time.Second
+
+// wait gives mu up until something changes, or it is time to look again.
+func (l *tableLocks) wait(ctx context.Context, changed chan struct{}, look <-chan time.Time) error {
 	l.mu.Unlock()
 	defer l.mu.Lock()
 	select {
 	case <-changed:
+		return nil
+	case <-look:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -188,7 +199,8 @@ func (l *tableLocks) release(tx *transaction) {
 func (s *Session) lockTable(ctx context.Context, oid types.OID) error {
 	ctx, stop := s.withLockTimeout(ctx)
 	defer stop()
-	_, err := s.e.locks.write(ctx, s.begin(), oid)
+	store := s.writeTx()
+	_, err := s.e.locks.write(ctx, s.tx, store, oid)
 	return s.lockError(err)
 }
 
