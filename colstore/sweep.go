@@ -87,7 +87,7 @@ func (s *Store) excise(from, to []byte) error {
 
 // garbageBytes is how much of a memtable and its log may be rows that are in
 // segments before it is flushed for their sake, once no more come.
-const garbageBytes = 1 << 20
+const garbageBytes = 128 << 10
 
 // flushGarbage gives back the log that holds flushed rows only: a memtable is
 // flushed by itself when it is full, which may be never. calm says that nothing
