@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tsdb/colstore/keys"
+	"tsdb/colstore/segment"
 	"tsdb/colstore/vector"
 )
 
@@ -15,7 +16,9 @@ func (b *builder) build(total int64, lo, hi int64) error {
 	err := b.s.writable()
 	if err == nil {
 		b.chooseBuckets(total, lo, hi)
-		for _, g := range b.group() {
+		groups := b.group()
+		defer b.borrow(groups)()
+		for _, g := range groups {
 			if err = b.bucket(g.bucket, g.rows); err != nil {
 				break
 			}
@@ -27,6 +30,33 @@ func (b *builder) build(total int64, lo, hi int64) error {
 	}
 	return err
 }
+
+// borrow lets the sort keys of the largest bucket lie in buffers of the store's
+// pool, until the returned function is called: each flush needs megabytes of
+// them anew.
+func (b *builder) borrow(groups []bucketGroup) (back func()) {
+	most, parts := 0, sortParts(b.schema)
+	for _, g := range groups {
+		most = max(most, len(g.rows))
+	}
+	if most == 0 || len(parts) == 0 {
+		return func() {}
+	}
+	first := groups[0].rows[0]
+	size := len(appendRowKey(nil, parts, b.in[first.input()].mem.cols, first.row()))
+	pool := b.s.buffers
+	one, two := pool.Get(most*(size+keySlack)), pool.Get(most*(size+keySlack))
+	b.keys.Data, b.other.Data = one, two
+	return func() {
+		b.keys, b.other = segment.Strings{}, segment.Strings{}
+		pool.Put(one)
+		pool.Put(two)
+	}
+}
+
+// keySlack is how many bytes longer than the first one sort keys may be on
+// average before their buffers move to the heap.
+const keySlack = 4
 
 // chooseBuckets picks the class. The buckets of an option only widen where a
 // flush would make too many.

@@ -13,8 +13,7 @@ type gatherer struct {
 	runs  []rowRun
 	text  int64 // bytes per row of the longest text column, an estimate
 
-	out    vector.Vector
-	blocks []int
+	out vector.Vector
 }
 
 // slot is an input that the segment has rows of.

@@ -45,6 +45,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"tsdb/colstore/arena"
 	"tsdb/colstore/keys"
 	"tsdb/colstore/locks"
 	"tsdb/colstore/table"
@@ -98,6 +99,7 @@ type Store struct {
 	condemned  map[table.ID]*table.CorruptionError // tables out of service; set by opening
 	clock      func() time.Time
 	moved      relocations // guarded by commitMu
+	buffers    *arena.Pool // for builds
 
 	current atomic.Pointer[state]
 	locks   locks.Manager
@@ -201,6 +203,7 @@ func newStore(dir string, o Options) *Store {
 	// threshold is a quarter of a memtable.
 	memtable := min(uint64(memory)/4, 512<<20)
 	s.flushBytes, s.stageBytes, s.segRows = int64(memtable)/4, memory/8, 1<<18
+	s.buffers = arena.New(memory / 16) // two key buffers of the largest flush
 	s.txBytes = min(max(memory/2, minTxBytes), maxTxBytes)
 	if o.FlushBytes > 0 {
 		s.flushBytes = o.FlushBytes
@@ -257,6 +260,7 @@ func (s *Store) Close() error {
 	s.commitMu.Lock()
 	defer s.commitMu.Unlock()
 	s.runSweeps()
+	s.buffers.Close()
 	if st := s.current.Load(); st != nil && st.epoch != nil {
 		st.epoch.mu.Lock()
 		st.epoch.drop()

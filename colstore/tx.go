@@ -60,8 +60,8 @@ type txTable struct {
 	entries []uniqueEntry
 	byEntry positions // newest entry of a prefix
 
-	arena             arena // keys and values of ops, keys of entries
-	held              int64 // bytes of ops and entries
+	kept              keeper // keys and values of ops, keys of entries
+	held              int64  // bytes of ops and entries
 	scratch, entryKey []byte
 }
 

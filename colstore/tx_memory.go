@@ -23,7 +23,7 @@ const (
 	rowOpOverhead = 40 + 16 + 8
 	// entryOverhead is the same of a uniqueEntry.
 	entryOverhead = 80 + 16
-	// maxArenaChunk bounds what the last chunk of an arena wastes.
+	// maxArenaChunk bounds what the last chunk of a keeper wastes.
 	maxArenaChunk = 256 << 10
 )
 
@@ -58,11 +58,11 @@ func (tt *txTable) entryPrefix(i int) []byte {
 	return e.key[:e.prefix]
 }
 
-// arena copies byte strings into chunks: one allocation for many.
-type arena struct{ chunk []byte }
+// keeper copies byte strings into chunks: one allocation for many.
+type keeper struct{ chunk []byte }
 
 // keep returns a copy of b.
-func (a *arena) keep(b []byte) []byte {
+func (a *keeper) keep(b []byte) []byte {
 	if len(b) > cap(a.chunk)-len(a.chunk) {
 		a.chunk = make([]byte, 0, max(len(b), min(max(256, 2*cap(a.chunk)), maxArenaChunk)))
 	}

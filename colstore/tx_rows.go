@@ -186,7 +186,7 @@ func (tt *txTable) ownOp(key []byte) int {
 
 // addOp notes that a row is put or, without a value, deleted.
 func (tt *txTable) addOp(data []byte, keyLen int, existed bool) {
-	op := rowOp{data: tt.arena.keep(data), keyLen: uint32(keyLen), existed: existed, stored: existed}
+	op := rowOp{data: tt.kept.keep(data), keyLen: uint32(keyLen), existed: existed, stored: existed}
 	keyed := tt.schema.Unique || tt.own.keyed
 	if keyed {
 		if i := tt.byKey.find(op.key(), tt.opKey); i >= 0 {

@@ -137,7 +137,7 @@ func appendIndexKey(dst []byte, x table.UniqueIndex, cols []*vector.Vector, row 
 }
 
 func (tt *txTable) addEntry(e uniqueEntry) {
-	e.key = tt.arena.keep(e.key)
+	e.key = tt.kept.keep(e.key)
 	e.again = tt.byEntry.find(e.key[:e.prefix], tt.entryPrefix) >= 0
 	tt.entries = append(tt.entries, e)
 	tt.byEntry.set(len(tt.entries)-1, tt.entryPrefix)
