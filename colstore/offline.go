@@ -89,14 +89,6 @@ func (d *Offline) Tables() []table.ID {
 	return ids
 }
 
-// Schema returns the schema of a table, nil if there is none.
-func (d *Offline) Schema(id table.ID) *table.Schema {
-	if t := d.tables[id]; t != nil {
-		return t.schema
-	}
-	return nil
-}
-
 // Meta is Store.Meta.
 func (d *Offline) Meta(prefix []byte, f func(key, value []byte) error) error {
 	return d.s.Meta(prefix, f)
