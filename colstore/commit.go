@@ -404,11 +404,11 @@ func (g *groupCommit) deleteRows(v *version, rows rowSets) {
 // deleteInBlock writes the record of rows deleted from a block in memory.
 func (g *groupCommit) deleteInBlock(v *version, i int, set *roaring.Bitmap) {
 	b := v.blocks[i]
-	all := b.gone.union(set)
-	fresh := all.since(b.gone)
-	if fresh == nil || fresh.IsEmpty() {
+	fresh := b.gone.lacking(set)
+	if fresh.IsEmpty() {
 		return
 	}
+	all := b.gone.union(fresh)
 	v.rows -= int64(all.n - b.gone.count())
 	g.s.written.DeletedRows.Add(int64(all.n - b.gone.count()))
 	var records []uint64
@@ -434,12 +434,12 @@ func (g *groupCommit) deleteInBlock(v *version, i int, set *roaring.Bitmap) {
 // deleteInSegment writes the record of rows deleted from a segment.
 func (g *groupCommit) deleteInSegment(v *version, i int, set *roaring.Bitmap, owned bool) {
 	sg, old := v.segs.segs[i], v.deleted(i)
-	all := old.union(set)
-	fresh := all.since(old)
-	if fresh == nil || fresh.IsEmpty() {
+	fresh := old.lacking(set)
+	if fresh.IsEmpty() {
 		v.setDeleted(i, old, owned)
 		return
 	}
+	all := old.union(fresh)
 	v.rows -= int64(all.n - old.count())
 	g.s.written.DeletedRows.Add(int64(all.n - old.count()))
 	var records []uint64

@@ -67,6 +67,16 @@ func (d *deletes) union(more *roaring.Bitmap) *deletes {
 	return newDeletes(rows, d.records)
 }
 
+// lacking returns the rows of set that are not in d.
+func (d *deletes) lacking(set *roaring.Bitmap) *roaring.Bitmap {
+	if d == nil {
+		return set
+	}
+	fresh := set.Clone()
+	fresh.AndNot(d.rows)
+	return fresh
+}
+
 // since returns the rows that are in d and not in before.
 func (d *deletes) since(before *deletes) *roaring.Bitmap {
 	switch {

@@ -119,3 +119,61 @@ func BenchmarkUpdate(b *testing.B) {
 		check(b, tx.Commit(ctx, false, nil))
 	}
 }
+
+// BenchmarkDeletePoint deletes single rows by key, one transaction each without
+// a sync, and reads the place of each afterwards: ns/op is both together.
+func BenchmarkDeletePoint(b *testing.B) {
+	for _, flush := range []bool{true, false} {
+		b.Run(fmt.Sprintf("flushed=%v", flush), func(b *testing.B) {
+			s := mustOpen(b, vfs.NewMem(), Options{Memory: 1 << 30})
+			defer mustClose(b, s)
+			loadMetrics(b, s, 200_000)
+			if flush {
+				check(b, s.Flush())
+			}
+			spans := make([][]rowkey.Span, 200_000)
+			for i := range spans {
+				spans[i] = pointSpan(i * 7919 % 200_000)
+			}
+			parts, key := metrics(100).Key, []byte(nil)
+			read := func(sn *Snapshot, span []rowkey.Span, each func(*vector.Batch)) {
+				sc, err := sn.Scan(100, table.ScanRequest{Columns: []int{0, 1, 2}, Spans: span, RowIDs: true})
+				check(b, err)
+				r := sc.NewReader()
+				defer r.Close()
+				for {
+					x, err := r.Next()
+					check(b, err)
+					if x == nil {
+						return
+					}
+					each(x)
+				}
+			}
+			b.ResetTimer()
+			for i := 0; i < b.N; i++ {
+				span := spans[i%len(spans)]
+				tx := s.Begin()
+				sn := tx.Snapshot()
+				read(sn, span, func(x *vector.Batch) {
+					for k := range x.Rows() {
+						row := k
+						if x.Sel != nil {
+							row = int(x.Sel[k])
+						}
+						if key = appendRowKey(key[:0], parts, x.Cols, row); span[0].Contains(key) {
+							_, err := tx.Delete(ctx, sn, 100, x.Cols[3], []int32{int32(row)})
+							check(b, err)
+							break
+						}
+					}
+				})
+				sn.Close()
+				check(b, tx.Commit(ctx, false, nil))
+				sn = s.Snapshot()
+				read(sn, span, func(*vector.Batch) {})
+				sn.Close()
+			}
+		})
+	}
+}
