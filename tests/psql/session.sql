@@ -22,6 +22,14 @@ SELECT s.name, r.ts, r.celsius, r.note FROM stations s LEFT JOIN readings r ON r
 SELECT now() > '2024-01-01' AS later, 'infinity'::timestamptz, interval '1 day' * 1.5, 1.0 / 3 AS third, NULL AS nothing;
 COPY (SELECT station, count(*) FROM readings GROUP BY 1 ORDER BY 1) TO STDOUT;
 EXPLAIN SELECT max(celsius) FROM readings WHERE station = 'KSEA' AND ts >= '2024-01-01 06:00+00' AND ts < '2024-01-01 12:00+00' AND celsius > 1;
+\echo -- changes
+UPDATE readings SET note = 'cold' WHERE celsius < 2 RETURNING station, ts, note;
+INSERT INTO stations VALUES ('KSEA', 'Seattle-Tacoma') ON CONFLICT (station) DO UPDATE SET name = excluded.name RETURNING *;
+DELETE FROM readings WHERE ts >= '2024-01-02';
+ALTER TABLE readings ADD COLUMN quality int DEFAULT 1;
+SELECT quality, count(*), count(note) FROM readings GROUP BY quality;
+VACUUM readings;
+EXPLAIN DELETE FROM readings WHERE station = 'KSEA' AND ts = '2024-01-01 01:00+00';
 \echo -- errors
 \set ON_ERROR_STOP 0
 \set VERBOSITY verbose
@@ -31,7 +39,7 @@ SELECT nope FROM readings;
 SELECT * FROM missing;
 SELECT 1 / 0;
 SELECT * FROM readings SAMPLE BY 1h;
-UPDATE readings SET celsius = 1;
+MERGE INTO readings USING stations ON false WHEN MATCHED THEN DELETE;
 SELECT 'x'::int;
 \echo -- transactions
 \set VERBOSITY default
