@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -304,7 +305,7 @@ func (g *groupCommit) alter(c *table.Schema) {
 }
 
 func (s *Store) newVersion(c *table.Schema) *version {
-	return &version{schema: c, segs: newSegList(nil), shared: &tableShared{}, active: &keyIndex{}}
+	return &version{schema: c, segs: newSegList(nil), shared: &tableShared{}, active: &keyIndex{}, newest: math.MinInt64}
 }
 
 // write adds the rows of one table to the batch and the draft.
@@ -340,8 +341,8 @@ func (g *groupCommit) write(r *commitRequest, tt *txTable, staged []segment.Pend
 		v.rows += tt.rows
 	}
 	if tt.index != nil {
-		v.addKeys(tt)
-		v.bytes += int64(len(tt.index.keys.Data)) + keyIndexOverhead*int64(tt.index.len())
+		v.noteKeys(tt)
+		v.bytes += tt.keyBytes + keyIndexOverhead*tt.rows
 	}
 	g.draft.put(&v)
 	return staged
@@ -522,21 +523,14 @@ func (g *groupCommit) writeStaged(r *commitRequest, tt *txTable, v *version, sta
 	return staged
 }
 
-// addKeys makes the keys of a transaction known as committed.
-func (v *version) addKeys(tt *txTable) {
+// noteKeys makes known how far the keys and times of the committed rows reach.
+// The keys themselves are indexed when somebody looks.
+func (v *version) noteKeys(tt *txTable) {
+	v.newest = max(v.newest, tt.newest)
 	ts := v.shared
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if v.active.len() == 0 {
-		// The transaction needs its index no more: large ones are not copied.
-		tt.index.base = v.ord - uint64(tt.index.len())
-		v.active = tt.index
-	} else {
-		for i, h := range tt.index.hashes {
-			v.active.add(tt.index.keys.At(i), h)
-		}
-	}
-	ts.raise(tt.index.max)
+	ts.raise(tt.maxKey)
 	for _, sg := range tt.staged {
 		ts.raise(sg.info.LastKey)
 	}

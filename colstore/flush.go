@@ -74,9 +74,12 @@ func (s *Store) freeze(id table.ID) *version {
 	}
 	nv := *v
 	nv.frozen = len(v.blocks)
-	if v.active.len() > 0 {
+	if v.schema.Unique {
+		v.shared.mu.Lock()
+		v.active.end = v.ord
+		v.shared.mu.Unlock()
 		nv.older = append(v.older[:len(v.older):len(v.older)], v.active)
-		nv.active = &keyIndex{}
+		nv.active = &keyIndex{base: v.ord}
 	}
 	draft := s.draft()
 	draft.put(&nv)

@@ -13,8 +13,12 @@ import (
 // buffer in the order of arrival, one per row. Where a key repeats, because the
 // earlier row was deleted, the newest row is found. It holds the keys of
 // arrival blocks only and so is bounded by the flush threshold.
+//
+// It may lag behind the rows: keys that are proved to be new are not looked up,
+// and so need not be found before somebody looks.
 type keyIndex struct {
 	base   uint64   // ordinal of the row with key 0
+	end    uint64   // ordinal behind the rows it is for; 0: rows are still added
 	slots  []uint32 // position of the key + 1; 0: free
 	hashes []uint64
 	keys   segment.Strings
@@ -138,6 +142,21 @@ func (x *keyIndex) reset() {
 	clear(x.slots)
 	x.hashes, x.max = x.hashes[:0], x.max[:0]
 	x.keys.Reset()
+}
+
+// extend adds the keys of the rows of a block from the next ordinal on, up to end.
+func (x *keyIndex) extend(b *block, end uint64, k *keyBatch) {
+	from := int(x.base + uint64(x.len()) - b.ord)
+	to := int(min(end, b.end()) - b.ord)
+	k.sel = k.sel[:0]
+	for row := from; row < to; row++ {
+		k.sel = append(k.sel, int32(row))
+	}
+	k.fill(b.schema, b.cols, b.n, k.sel)
+	k.warmed += x.warm(k.hashes)
+	for i, h := range k.hashes {
+		x.add(k.keys.At(i), h)
+	}
 }
 
 // raise makes key the largest key of the live data, if it is. The caller holds mu.

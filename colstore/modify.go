@@ -143,6 +143,7 @@ func (t *Tx) match(m *Match, tt *txTable, index uint64, b *vector.Batch) error {
 }
 
 func (t *Tx) matchKeys(tt *txTable, v *version, b *vector.Batch, note func(i int, p place, row uint32) error) error {
+	tt.indexRows(&t.catchUp)
 	k := &t.keys
 	k.fill(tt.schema, b.Cols, b.N, b.Sel)
 	hits, err := t.s.holders(v, tt.staged, tt.gone.rows, tt.schema, k, b.Cols)

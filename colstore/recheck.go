@@ -105,14 +105,13 @@ func (g *groupCommit) recheckBlocks(t *Tx, tt *txTable, v *version, since table.
 	return nil
 }
 
-// reindex rebuilds the blocks and the key index after rows were taken out.
+// reindex renumbers the blocks and empties the key index after rows were taken out.
 func (tt *txTable) reindex() {
 	blocks := tt.blocks
 	tt.blocks = nil
 	if tt.index != nil {
 		tt.index.reset()
 	}
-	var k keyBatch
 	ord := uint64(0)
 	for _, b := range blocks {
 		if b.n == 0 {
@@ -122,13 +121,6 @@ func (tt *txTable) reindex() {
 		nb.ord = ord
 		ord = nb.end()
 		tt.blocks = append(tt.blocks, &nb)
-		if tt.index == nil {
-			continue
-		}
-		k.fill(tt.schema, b.cols, b.n, nil)
-		for i := range k.rows {
-			tt.index.add(k.keys.At(i), k.hashes[i])
-		}
 	}
 }
 

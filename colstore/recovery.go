@@ -67,6 +67,9 @@ func (s *Store) recover() error {
 			v.dels = append(v.dels, d)
 			v.rows += g.info.Rows - int64(d.count())
 			v.shared.raise(g.info.LastKey)
+			if g.lo <= g.hi && !g.id.Bucket.Special() {
+				v.newest = max(v.newest, g.hi)
+			}
 		}
 		st.put(v)
 	}

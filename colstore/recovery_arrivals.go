@@ -3,6 +3,7 @@ package colstore
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,11 +14,11 @@ import (
 
 // arrivalRecord is an arrival block on its way from the log into memory.
 type arrivalRecord struct {
-	seq   uint64
-	value []byte
-	block *block
-	keys  keyBatch
-	err   error
+	seq    uint64
+	value  []byte
+	block  *block
+	maxKey []byte
+	err    error
 }
 
 // decodeAhead is how many arrival blocks are decoded at a time, by all
@@ -80,12 +81,9 @@ func (v *version) adoptArrivals(records []arrivalRecord) error {
 		v.addBlock(a.block, a.seq)
 		v.rows, v.seq = v.rows+int64(a.block.n), a.seq
 		v.data++
+		v.newest = max(v.newest, newestOf(v.schema, a.block))
 		if v.schema.Unique {
-			a.keys.warmed += v.active.warm(a.keys.hashes)
-			for k, h := range a.keys.hashes {
-				v.active.add(a.keys.keys.At(k), h)
-			}
-			v.shared.raise(v.active.max)
+			v.shared.raise(a.maxKey)
 		}
 	}
 	return nil
@@ -93,7 +91,35 @@ func (v *version) adoptArrivals(records []arrivalRecord) error {
 
 func (a *arrivalRecord) decode(v *version) {
 	a.block, a.err = decodeArrival(v.schema, a.value, fmt.Sprintf("arrival block %d of table %d", a.seq, v.schema.ID))
-	if a.err == nil && v.schema.Unique {
-		a.keys.fill(v.schema, a.block.cols, a.block.n, nil)
+	if a.err != nil || !v.schema.Unique {
+		return
 	}
+	if v.schema.Time >= 0 {
+		a.maxKey = aboveKeys // times prove that keys are new
+		return
+	}
+	var key []byte
+	for row := range a.block.n {
+		key = appendRowKey(key[:0], v.schema.Key, a.block.cols, row)
+		if bytes.Compare(key, a.maxKey) > 0 {
+			a.maxKey = append(a.maxKey[:0], key...)
+		}
+	}
+}
+
+// aboveKeys is above the keys of any table.
+var aboveKeys = bytes.Repeat([]byte{0xFF}, 64)
+
+// newestOf returns the newest finite time of a block's rows.
+func newestOf(s *table.Schema, b *block) int64 {
+	if s.Time < 0 || b.hi != math.MaxInt64 {
+		return b.hi
+	}
+	newest := int64(math.MinInt64)
+	for row := range b.n {
+		if t, null := timeOf(s, b.cols[s.Time], row); !null && t != math.MaxInt64 {
+			newest = max(newest, t)
+		}
+	}
+	return newest
 }

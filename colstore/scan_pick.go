@@ -43,6 +43,12 @@ func (p *picker) lookUp(src *source) {
 	v := src.version
 	ts := v.shared
 	ts.mu.RLock()
+	lags := v.lags()
+	ts.mu.RUnlock()
+	if lags {
+		v.indexRows()
+	}
+	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	for _, sp := range p.sc.req.Spans {
 		hash := hashKey(sp.Start)

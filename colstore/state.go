@@ -91,6 +91,7 @@ type version struct {
 	bytes  int64      // of blocks
 	seq    uint64     // newest sequence of the blocks
 	ord    uint64     // ordinal of the next row in blocks
+	newest int64      // not below any finite time that the table ever held
 	data   uint64     // changes whenever rows are added, in layout row whenever any change
 
 	// Keys of the blocks of a table with a primary key. They belong to the
@@ -108,8 +109,9 @@ type tableShared struct {
 	// recording them as deleted, no container may be replaced.
 	publish sync.RWMutex
 
-	mu     sync.RWMutex
-	maxKey []byte // not below any key of the live data
+	mu      sync.RWMutex
+	maxKey  []byte   // not below any key of the live data
+	catchUp keyBatch // scratch of indexes that are brought up to date
 }
 
 // state is a consistent set of table versions. A state holds one reference on

@@ -3,6 +3,7 @@ package colstore
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"tsdb/colstore/keys"
 	"tsdb/colstore/locks"
@@ -23,6 +24,8 @@ type Tx struct {
 	altered []alteration
 	marks   []txMark
 	keys    keyBatch
+	catchUp keyBatch // scratch of indexes that are brought up to date
+	singly  bool     // rows are admitted one by one
 	locks   locks.Owner
 	owned   bool   // the rows of the present append need no copying
 	base    *state // of REPEATABLE READ, held; nil: statements see the latest state
@@ -42,14 +45,17 @@ type txTable struct {
 	replaces, ignores bool
 
 	// layout columnar
-	blocks  []*block
-	sealed  bool // the last block must not be extended
-	rows    int64
-	bytes   int64
-	index   *keyIndex // keys of blocks, in order of rows; nil: not unique
-	staged  []*seg
-	gone    txGone
-	encoded [][]byte // arrival blocks, built for commit
+	blocks   []*block
+	sealed   bool // the last block must not be extended
+	rows     int64
+	bytes    int64
+	index    *keyIndex // keys of blocks, in order of rows, as far as needed; nil: not unique
+	newest   int64     // not below any finite time of the rows
+	maxKey   []byte    // not below any key of the rows
+	keyBytes int64     // of the keys of the rows
+	staged   []*seg
+	gone     txGone
+	encoded  [][]byte // arrival blocks, built for commit
 
 	// layout row
 	ops   []rowOp
@@ -133,7 +139,7 @@ func (t *Tx) usable() error {
 func (t *Tx) find(id table.ID) *txTable { return t.tables[id] }
 
 func (t *Tx) use(s *table.Schema, created bool) *txTable {
-	tt := &txTable{schema: s, created: created}
+	tt := &txTable{schema: s, created: created, newest: math.MinInt64}
 	if s.Unique && s.Layout == table.Columnar {
 		tt.index = &keyIndex{}
 	}

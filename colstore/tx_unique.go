@@ -2,12 +2,14 @@ package colstore
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
+	"tsdb/rowkey"
 )
 
 // modeOf returns what an append does with a collision in an index (0: the
@@ -22,14 +24,15 @@ func modeOf(o *table.AppendOptions, index uint64) table.Conflict {
 // admission decides which rows of a batch a columnar table with uniqueness
 // takes.
 type admission struct {
-	t    *Tx
-	tt   *txTable
-	v    *version // what is committed; nil: nothing
-	b    *vector.Batch
-	o    table.AppendOptions
-	rows []int32 // selected rows of b
-	drop vector.Bitmap
-	lost int
+	t     *Tx
+	tt    *txTable
+	v     *version // what is committed; nil: nothing
+	b     *vector.Batch
+	o     table.AppendOptions
+	rows  []int32 // selected rows of b
+	drop  vector.Bitmap
+	lost  int
+	noted bool // the keys of the batch are in the transaction's index
 }
 
 // admit checks the selected rows of b against committed rows and those of the
@@ -72,6 +75,8 @@ func (t *Tx) admit(tt *txTable, v *version, b *vector.Batch, o table.AppendOptio
 // admitSingly is admit row by row: a row that one unique value keeps out must
 // not keep others out by its other values.
 func (t *Tx) admitSingly(tt *txTable, v *version, b *vector.Batch, o table.AppendOptions, rows []int32) ([]int32, error) {
+	t.singly = true
+	defer func() { t.singly = false }()
 	kept := make([]int32, 0, len(rows))
 	for i := range rows {
 		one := &vector.Batch{Cols: b.Cols, N: b.N, Sel: rows[i : i+1 : i+1]}
@@ -102,6 +107,20 @@ func (a *admission) keys() error {
 	t, tt := a.t, a.tt
 	k := &t.keys
 	k.fill(tt.schema, a.b.Cols, a.b.N, a.rows)
+	tt.keyBytes += int64(len(k.keys.Data))
+	lo, hi := k.fillTimes(tt.schema, a.b.Cols)
+	if a.newer(lo, hi) {
+		err := a.distinct()
+		tt.newest = hi
+		return err
+	}
+	for _, x := range k.times {
+		if x != math.MaxInt64 {
+			tt.newest = max(tt.newest, x)
+		}
+	}
+	tt.indexRows(&t.catchUp)
+	a.noted = true
 	hits, err := t.s.holders(a.v, tt.staged, tt.gone.rows, tt.schema, k, a.b.Cols)
 	if err != nil {
 		return err
@@ -112,6 +131,7 @@ func (a *admission) keys() error {
 	k.warmed += tt.index.warm(k.hashes)
 	for i := range k.rows {
 		key, hash := k.keys.At(i), k.hashes[i]
+		tt.raise(key)
 		known := hits != nil && hits[i].ok
 		if known && mode == table.ConflictReplace {
 			if hits[i].at.block != unseen {
@@ -144,6 +164,67 @@ func (a *admission) keys() error {
 		a.reindex(start)
 	}
 	return nil
+}
+
+// newer reports whether the times of all rows prove that their keys are new:
+// they are finite and above those of every row so far.
+func (a *admission) newer(lo, hi int64) bool {
+	s := a.tt.schema
+	if a.t.singly || s.Time < 0 || lo == math.MinInt64 || hi == math.MaxInt64 || lo <= a.tt.newest || a.v != nil && lo <= a.v.newest {
+		return false
+	}
+	return slices.ContainsFunc(s.Key, func(p rowkey.Part) bool { return p.Column == s.Time })
+}
+
+// distinct checks keys that are new among each other.
+func (a *admission) distinct() error {
+	k, tt, mode := &a.t.keys, a.tt, modeOf(&a.o, 0)
+	size := 16
+	for size < 2*len(k.rows) {
+		size *= 2
+	}
+	if cap(k.slots) < size {
+		k.slots = make([]uint32, size)
+	}
+	k.slots = k.slots[:size]
+	clear(k.slots)
+	mask := uint64(size - 1)
+	for i, hash := range k.hashes {
+		key := k.keys.At(i)
+		tt.raise(key)
+		at := hash & mask
+		for k.slots[at] != 0 && !(k.hashes[k.slots[at]-1] == hash && bytes.Equal(k.keys.At(int(k.slots[at]-1)), key)) {
+			at = (at + 1) & mask
+		}
+		switch earlier := int(k.slots[at]) - 1; {
+		case earlier < 0:
+		case mode == table.ConflictError:
+			return &table.DuplicateKeyError{Table: tt.schema.ID, Batch: a.b, Row: int(k.rows[i])}
+		case mode == table.ConflictIgnore:
+			a.leave(i)
+			continue
+		default:
+			a.leave(earlier)
+		}
+		k.slots[at] = uint32(i + 1)
+	}
+	return nil
+}
+
+// indexRows brings the index of the transaction's keys up to its rows.
+func (tt *txTable) indexRows(k *keyBatch) {
+	for _, b := range tt.blocks {
+		if b.end() > uint64(tt.index.len()) {
+			tt.index.extend(b, b.end(), k)
+		}
+	}
+}
+
+// raise makes key the transaction's largest key, if it is.
+func (tt *txTable) raise(key []byte) {
+	if bytes.Compare(key, tt.maxKey) > 0 {
+		tt.maxKey = append(tt.maxKey[:0], key...)
+	}
 }
 
 // ownKey looks a key up among the transaction's own rows and the batch itself.
@@ -193,7 +274,7 @@ func (a *admission) reindex(start int) {
 func (a *admission) entries() error {
 	t, tt, s := a.t, a.tt, a.tt.schema
 	start := 0
-	if tt.index != nil {
+	if a.noted {
 		start = tt.index.len() - (len(a.rows) - a.lost)
 	}
 	own := (&vector.Batch{Cols: a.b.Cols, N: a.b.N, Sel: a.rows}).Clone()
@@ -229,7 +310,7 @@ func (a *admission) entries() error {
 			tt.addEntry(e)
 		}
 	}
-	if a.lost > before && tt.index != nil {
+	if a.lost > before && a.noted {
 		a.reindex(start)
 	}
 	return nil

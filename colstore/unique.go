@@ -18,6 +18,8 @@ type keyBatch struct {
 	hashes []uint64
 	rows   []int32 // physical row of each
 	cand   []int32
+	sel    []int32
+	slots  []uint32 // see distinct
 	times  []int64
 	hits   []hit
 	warmed uint32 // keeps the loads of warm
@@ -135,7 +137,15 @@ func (v *version) probe(k *keyBatch, mark func(i int, p place, row uint32)) (all
 	ts := v.shared
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
+	if k.above(ts.maxKey) {
+		return true
+	}
 	allNew = true
+	if v.lags() {
+		ts.mu.RUnlock()
+		v.indexRows()
+		ts.mu.RLock()
+	}
 	k.warmed += v.active.warm(k.hashes)
 	for _, x := range v.older {
 		k.warmed += x.warm(k.hashes)
@@ -156,6 +166,48 @@ func (v *version) probe(k *keyBatch, mark func(i int, p place, row uint32)) (all
 		}
 	}
 	return allNew
+}
+
+// above reports whether all keys are above max.
+func (k *keyBatch) above(max []byte) bool {
+	for i := range k.rows {
+		if bytes.Compare(k.keys.At(i), max) <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// lags reports whether the key indexes lack rows of the version. The caller
+// holds shared.mu.
+func (v *version) lags() bool {
+	for _, x := range v.older {
+		if x.base+uint64(x.len()) < x.end {
+			return true
+		}
+	}
+	return v.schema.Unique && v.active.base+uint64(v.active.len()) < v.lastOrd(v.active)
+}
+
+// lastOrd returns the ordinal behind the rows of the version that belong to x.
+func (v *version) lastOrd(x *keyIndex) uint64 {
+	if x.end != 0 {
+		return min(x.end, v.ord)
+	}
+	return v.ord
+}
+
+// indexRows brings the key indexes up to the version's rows.
+func (v *version) indexRows() {
+	ts := v.shared
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, x := range append(v.older[:len(v.older):len(v.older)], v.active) {
+		end := v.lastOrd(x)
+		for x.base+uint64(x.len()) < end {
+			x.extend(v.blockOf(x.base+uint64(x.len())), end, &ts.catchUp)
+		}
+	}
 }
 
 // probeOne looks a key up in one index and reports whether a live row has it.
