@@ -175,6 +175,7 @@ type groupCommit struct {
 	keyed   bool // spaces R or I change
 	dropped []*version
 	dead    []*seg // segments without a live row
+	garbage int64  // bytes of blocks of dropped tables
 }
 
 // begin makes the batch, readable if a request has to look rows up in it.
@@ -220,6 +221,7 @@ func (g *groupCommit) apply(sync bool) error {
 	for _, sg := range g.dead {
 		sg.doomed.Store(true)
 	}
+	s.sweeper.garbage.Add(g.garbage)
 	return nil
 }
 
@@ -548,7 +550,7 @@ func (g *groupCommit) drop(t *Tx, id table.ID) {
 			g.deleteAll(keys.SpaceIndex, x.ID)
 		}
 		g.dropped = append(g.dropped, v)
-		g.s.sweeper.garbage.Add(v.bytes)
+		g.garbage += v.bytes
 		g.draft.remove(id)
 	}
 	if tt := t.find(id); tt != nil {

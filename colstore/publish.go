@@ -126,7 +126,6 @@ func (s *Store) adopt(r *replacement, moved *relocation) error {
 		for _, b := range nv.blocks {
 			nv.bytes += b.size
 		}
-		s.sweeper.garbage.Add(v.bytes - nv.bytes)
 	}
 	r.exchange(v, &nv)
 	draft := s.draft()
@@ -140,7 +139,12 @@ func (s *Store) adopt(r *replacement, moved *relocation) error {
 	for _, g := range r.b.segs {
 		g.release()
 	}
-	return s.removeReplaced(r, records)
+	if err := s.removeReplaced(r, records); err != nil {
+		return err
+	}
+	// Not before: a flush of the memtable between would leave the removal behind.
+	s.sweeper.garbage.Add(v.bytes - nv.bytes)
+	return nil
 }
 
 // exchange replaces segments in nv.

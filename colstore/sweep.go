@@ -93,7 +93,7 @@ const garbageBytes = 128 << 10
 // flushed by itself when it is full, which may be never. calm says that nothing
 // was flushed since the last call.
 func (s *Store) flushGarbage(calm bool) {
-	if n := s.sweeper.garbage.Load(); !calm || n < garbageBytes {
+	if !calm || s.sweeper.garbage.Load() < garbageBytes {
 		return
 	}
 	s.sweeper.garbage.Store(0)
