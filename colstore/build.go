@@ -36,6 +36,10 @@ const (
 	// has no bloom filter: a look-up reads one block of the series, which costs
 	// less than reading the filter with its 12 bits a row.
 	bloomRows = 64
+	// freshBloomRows is the same for a flush: late rows come to segments that
+	// are not merged yet more often than to others, and there each of them would
+	// read a block of its own.
+	freshBloomRows = 1024
 )
 
 // input is one source of rows: a block in memory or a segment.
@@ -238,7 +242,11 @@ func (b *builder) setKeys(info *segment.Info, blocks []encoding.Block, at, n, se
 		info.FirstKeys.Append(b.rowKey(at + blk.From))
 	}
 	info.LastKey = bytes.Clone(b.rowKey(at + n - 1))
-	if !b.schema.Unique || series*bloomRows <= n {
+	limit := bloomRows
+	if b.in[0].mem != nil {
+		limit = freshBloomRows
+	}
+	if !b.schema.Unique || series*limit <= n {
 		return
 	}
 	for i := range n {

@@ -111,8 +111,7 @@ func (r *segReader) open(col, part int) (*heldChunk, error) {
 		return nil, r.s.chunkError(r.g, id, uint32(part), err)
 	}
 	h.closer = closer
-	bit := h.column*len(r.g.info.PartBlocks) + part
-	word, mask := &r.g.verified[bit/64], uint64(1)<<(bit%64)
+	word, mask := r.g.verification(h.column, part)
 	if word.Load()&mask != 0 {
 		err = h.Reopen(value, "")
 	} else if err = h.Open(value, ""); err == nil {

@@ -46,6 +46,12 @@ func newSeg(id keys.SegmentID, info *segment.Info, sweep func(*seg)) *seg {
 	return g
 }
 
+// verification returns where it is noted that a chunk's checksum was right.
+func (g *seg) verification(column, part int) (word *atomic.Uint64, mask uint64) {
+	bit := column*len(g.info.PartBlocks) + part
+	return &g.verified[bit/64], 1 << (bit % 64)
+}
+
 // blockOf returns the block that holds a row.
 func (g *seg) blockOf(row int) int {
 	return sort.Search(len(g.starts), func(i int) bool { return int(g.starts[i]) > row }) - 1

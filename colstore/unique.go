@@ -275,7 +275,12 @@ func (s *Store) bloomFilter(g *seg, k *keyBatch) error {
 	var bloom segment.Bloom
 	if err == nil {
 		defer closer.Close()
-		bloom, err = segment.OpenBloom(value, "")
+		word, mask := g.verification(g.info.Find(keys.ColumnBloom), 0)
+		if word.Load()&mask != 0 {
+			bloom, err = segment.ReopenBloom(value, "")
+		} else if bloom, err = segment.OpenBloom(value, ""); err == nil {
+			word.Or(mask)
+		}
 	}
 	if err != nil {
 		err = s.chunkError(g, keys.ColumnBloom, 0, err)

@@ -44,6 +44,20 @@ func OpenBloom(src []byte, what string) (Bloom, error) {
 	if err != nil {
 		return Bloom{}, err
 	}
+	return bloomOf(e, what)
+}
+
+// ReopenBloom is OpenBloom for a filter whose checksum was verified before, by
+// the same process.
+func ReopenBloom(src []byte, what string) (Bloom, error) {
+	e, err := envelope(src, magicBloom, what)
+	if err != nil {
+		return Bloom{}, err
+	}
+	return bloomOf(e, what)
+}
+
+func bloomOf(e []byte, what string) (Bloom, error) {
 	body := e[envelopeSize:]
 	if len(body) == 0 || len(body)%bloomLine != 0 {
 		return Bloom{}, corrupt(what, "filter of %d bytes", len(body))
