@@ -61,6 +61,14 @@ func (r rowSets) andNot(o rowSets) {
 	}
 }
 
+func (r rowSets) count() uint64 {
+	var n uint64
+	for _, set := range r {
+		n += set.GetCardinality()
+	}
+	return n
+}
+
 func (r rowSets) bytes() int64 {
 	var n int64
 	for _, set := range r {
@@ -134,7 +142,13 @@ func (t *Tx) deleteColumnar(ctx context.Context, sn *Snapshot, tt *txTable, ids 
 	st := t.s.acquire()
 	defer st.release()
 	v := st.find(tt.schema.ID)
+	n := rowSets(rows).count()
 	if !tt.gone.catchUp(st.trail, tt.schema.ID) || !sn.st.trail.follow(st.trail, tt.schema.ID, rows) {
+		return 0, table.ErrRowsChanged
+	}
+	// A row that another transaction deleted before its container was replaced
+	// has no place any more.
+	if rowSets(rows).count() != n {
 		return 0, table.ErrRowsChanged
 	}
 	for p, set := range rows {
