@@ -15,7 +15,7 @@ import (
 )
 
 // copyRace loads the same bytes into fresh tables of both sides, in turn.
-func copyRace(t *testing.T, what string, o tsbs.Options, data []byte, options string, ts, pg *pgconn.PgConn, pgTail string, goal float64) {
+func copyRace(t *testing.T, what string, o tsbs.Options, data []byte, options string, ts, pg *pgconn.PgConn, tsTail, pgTail string, goal float64) {
 	t.Helper()
 	load := func(c *pgconn.PgConn, create string) time.Duration {
 		run(t, c, "DROP TABLE IF EXISTS cpu")
@@ -29,7 +29,7 @@ func copyRace(t *testing.T, what string, o tsbs.Options, data []byte, options st
 	}
 	var a, b []time.Duration
 	for range scaled(3, 5) {
-		a = append(a, load(ts, o.CreateTable("", "cpu", tsbs.PrimaryKey)))
+		a = append(a, load(ts, o.CreateTable("", "cpu", tsTail)))
 		run(t, ts, "VACUUM") // flushing must not take the other side's time
 		b = append(b, load(pg, o.CreateTable("UNLOGGED", "cpu", pgTail)))
 	}
@@ -53,9 +53,12 @@ func TestCopy(t *testing.T) {
 			kind = "double"
 		}
 		text := tsbs.New(o).Text()
-		copyRace(t, "COPY text, "+kind, o, text, "", ts, pg, "", 3)
-		copyRace(t, "COPY text, "+kind+", PostgreSQL with the key too", o, text, "", ts, pg, tsbs.PrimaryKey, 5)
+		copyRace(t, "COPY text, "+kind+", key in tsdb only", o, text, "", ts, pg, tsbs.PrimaryKey, "", 3)
+		copyRace(t, "COPY text, "+kind+", key in both", o, text, "", ts, pg, tsbs.PrimaryKey, tsbs.PrimaryKey, 5)
 		text = nil
-		copyRace(t, "COPY binary, "+kind, o, tsbs.New(o).Binary(), " (FORMAT binary)", ts, pg, "", 3)
+		binary := tsbs.New(o).Binary()
+		copyRace(t, "COPY binary, "+kind+", key in tsdb only", o, binary, " (FORMAT binary)", ts, pg, tsbs.PrimaryKey, "", 3)
+		copyRace(t, "COPY binary, "+kind+", key in both", o, binary, " (FORMAT binary)", ts, pg, tsbs.PrimaryKey, tsbs.PrimaryKey, 5)
+		copyRace(t, "COPY binary, "+kind+", no key", o, binary, " (FORMAT binary)", ts, pg, "", "", 3)
 	}
 }
