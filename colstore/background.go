@@ -110,7 +110,9 @@ func (s *Store) compactInBackground() {
 		s.runSweeps()
 		if ticked {
 			now := s.sweeper.garbage.Load()
-			s.flushGarbage(now == before)
+			if s.flushGarbage(now == before); now == before {
+				s.rewriteRemains()
+			}
 			before = now
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"tsdb/colstore/keys"
+	"tsdb/colstore/table"
 )
 
 // sweeper removes what nobody refers to any more: chunks of dead segments,
@@ -92,13 +93,55 @@ const garbageBytes = 128 << 10
 // flushGarbage gives back the log that holds flushed rows only: a memtable is
 // flushed by itself when it is full, which may be never. calm says that nothing
 // was flushed since the last call.
+//
+// It waits while the memtable also holds many rows that are not in segments:
+// they would go into a file together with other keys, which their removal, in
+// the next file, does not give back by itself.
 func (s *Store) flushGarbage(calm bool) {
-	if !calm || s.sweeper.garbage.Load() < garbageBytes {
+	n, live := s.sweeper.garbage.Load(), int64(0)
+	if !calm || n < garbageBytes {
+		return
+	}
+	for _, v := range s.current.Load().tables {
+		if v.schema.Layout == table.Columnar {
+			live += v.bytes
+		}
+	}
+	if live > n/8 {
 		return
 	}
 	s.sweeper.garbage.Store(0)
 	if _, err := s.db.AsyncFlush(); err != nil {
 		s.log.Error("flush the log", "error", err)
+	}
+}
+
+// maxRewrite bounds the database that rewriteRemains writes anew: in a larger
+// one what it could give back does not count.
+const maxRewrite = 64 << 20
+
+// rewriteRemains gives back files of which little is left. Pebble merges the
+// small files of a small database into one; excising segments leaves a part of
+// it, and the file stays for that part.
+func (s *Store) rewriteRemains() {
+	m := s.db.Metrics()
+	backing, size := m.Table.BackingTableSize, m.Total().TablesSize
+	if lost := backing - min(backing, m.VirtualSize()); lost < garbageBytes || 2*lost < backing || size > maxRewrite {
+		return
+	}
+	// Keys that do not exist, on both sides of all that do: the file that removes
+	// them makes Pebble merge everything between.
+	low, high := []byte{0}, []byte{0xFF}
+	b := s.db.NewBatch()
+	defer b.Close()
+	_ = b.Delete(low, nil)
+	_ = b.Delete(high, nil)
+	err := s.db.Apply(b, pebble.NoSync)
+	if err == nil {
+		err = s.db.Compact(context.Background(), low, append(high, 0), false)
+	}
+	if err != nil && s.goOn(context.Background()) == nil {
+		s.log.Error("rewrite files of which little is left", "error", err)
 	}
 }
 
