@@ -29,7 +29,7 @@ func appendRowKey(dst []byte, parts []rowkey.Part, cols []*vector.Vector, row in
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
-// minBucket is the base width of buckets that the data chooses: DESIGN's
+// minBucket is the base width of buckets that the data chooses: the
 // narrowest, 2 hours.
 const minBucket = 2 * 60 * 60 * 1_000_000
 

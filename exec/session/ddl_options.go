@@ -14,7 +14,7 @@ import (
 	"tsdb/sql/types"
 )
 
-// Options of WITH (...), as DESIGN's table lists them.
+// Options of WITH (...).
 var (
 	tableOptions = []string{"layout", "time", "bucket", "conflict", "retention"}
 	// laterOptions are known and belong to features that do not exist yet.
