@@ -62,7 +62,7 @@ func describe(n Node) (string, []scalar.Expr) {
 	case *Aggregate:
 		return aggregateLine(n)
 	case *Join:
-		line := [...]string{"inner", "left", "semi", "anti"}[n.Kind] + " join"
+		line := [...]string{"inner", "left", "semi", "anti", "full", "mark", "single"}[n.Kind] + " join"
 		if n.On == nil {
 			return line, nil
 		}

@@ -117,6 +117,15 @@ const (
 	Left
 	Semi // left rows with a match; output is the left row
 	Anti // left rows without a match; output is the left row
+	Full // all rows of both sides, NULLs where one has no match
+	// Mark outputs the left row and one boolean: over the right rows for which
+	// On is true (nil: all), whether Test is true for one (nil Test: true);
+	// NULL if for none but NULL for one; else false. It is EXISTS, IN and ANY as
+	// a value.
+	Mark
+	// Single is Left that fails with 21000 where a left row has more than one
+	// match: a scalar subquery as a join.
+	Single
 )
 
 // Join combines two inputs. On is over left row ++ right row; nil is a cross join.
@@ -124,6 +133,11 @@ type Join struct {
 	Kind        JoinKind
 	Left, Right Node
 	On          scalar.Expr
+	Test        scalar.Expr // of a Mark join only, over left ++ right
+	// Lateral says that the right side reads columns of the left row as Slots:
+	// it runs once per left row, with Outer giving the values of Slot 0, 1, ...
+	Lateral bool
+	Outer   []scalar.Expr // over the left row
 }
 
 // SortKey is one ORDER BY item.
