@@ -1,5 +1,6 @@
-// Package catalog holds what exists: roles, schemas, tables and their columns
-// and constraints, as immutable versioned snapshots.
+// Package catalog holds what exists: roles, schemas, tables with their columns,
+// constraints and indexes, views, sequences, enums, domains and comments, as
+// immutable versioned snapshots.
 //
 // A Snapshot is read without locks. DDL builds a new one with the With methods
 // and the session publishes it when the transaction commits. Records are
@@ -57,6 +58,11 @@ type Column struct {
 	Type    types.Type
 	NotNull bool
 	Default string // SQL text of the expression, empty: none
+	// Generated is the SQL text of GENERATED ALWAYS AS (...) STORED, empty: none.
+	Generated string
+	Identity  byte      // 'a' GENERATED ALWAYS, 'd' BY DEFAULT AS IDENTITY, 0: no identity column
+	Domain    types.OID // the domain it was declared with, 0: none; Type is the base type
+	Depends   []Ref     // what Default and Generated use, such as sequences
 }
 
 // Constraint is a primary key or UNIQUE constraint.
@@ -83,6 +89,21 @@ type Table struct {
 	Columns     []Column
 	Constraints []Constraint
 	Options     []Option // as given
+	Checks      []Check
+	ForeignKeys []ForeignKey
+	Indexes     []Index // that are not unique
+
+	// Query is the SELECT of a materialized view, written under search_path
+	// Path; empty: a table. Unpopulated: made WITH NO DATA. Depends is what
+	// Query uses.
+	Query       string
+	Path        []string
+	Unpopulated bool
+	Depends     []Ref
+
+	Temp     bool // in its session's temporary schema, gone with it
+	OnCommit byte // of a temporary table: 0 keep, 'd' delete rows, 'D' drop
+
 	// Last is the highest number that a column has ever had: numbers of dropped
 	// columns are not given again.
 	Last    int16
@@ -104,6 +125,7 @@ func (t *Table) Clone() *Table {
 	n.Options = slices.Clone(t.Options)
 	n.Storage.Columns = slices.Clone(t.Storage.Columns)
 	n.Constraints = slices.Clone(t.Constraints)
+	n.Checks, n.ForeignKeys, n.Indexes = slices.Clone(t.Checks), slices.Clone(t.ForeignKeys), slices.Clone(t.Indexes)
 	for i := range n.Constraints {
 		n.Constraints[i].Columns = slices.Clone(n.Constraints[i].Columns)
 	}

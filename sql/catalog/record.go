@@ -15,14 +15,23 @@ import (
 // larger version is refused: an older binary must not guess. A table's record
 // has version 2 only if it uses what version 1 did not know: values of added
 // columns in older rows, retention, unique indexes, numbers of dropped columns.
-const FormatVersion = 2
+//
+// Version 3 is for what came next: checks, foreign keys, indexes that are not
+// unique, generated and identity columns, domains, materialized views,
+// temporary tables.
+const FormatVersion = 3
 
 // MetaPrefix begins the keys of all catalog records in key space M.
 //
 //	catalog/format              {"v":1}
 //	catalog/role/<oid>          one role
 //	catalog/schema/<oid>        one schema
-//	catalog/table/<oid>         one table with its columns and constraints
+//	catalog/table/<oid>         one table with its columns, constraints and indexes
+//	catalog/view/<oid>          one view
+//	catalog/sequence/<oid>      the definition of one sequence
+//	catalog/enum/<oid>          one enum with its labels
+//	catalog/domain/<oid>        one domain with its checks
+//	catalog/comment/<class>/<oid>/<column>   one comment
 //
 // OIDs are eight hexadecimal digits, so that keys sort by OID.
 const MetaPrefix = "catalog/"
@@ -32,6 +41,12 @@ const (
 	rolePrefix   = MetaPrefix + "role/"
 	schemaPrefix = MetaPrefix + "schema/"
 	tablePrefix  = MetaPrefix + "table/"
+
+	viewPrefix     = MetaPrefix + "view/"
+	sequencePrefix = MetaPrefix + "sequence/"
+	enumPrefix     = MetaPrefix + "enum/"
+	domainPrefix   = MetaPrefix + "domain/"
+	commentPrefix  = MetaPrefix + "comment/"
 )
 
 func recordKey(prefix string, oid types.OID) string { return fmt.Sprintf("%s%08x", prefix, oid) }
@@ -76,6 +91,7 @@ type columnRecord struct {
 	Codec   rowkey.Codec   `json:"codec"`
 	Kind    vector.Kind    `json:"kind"`
 	Missing *string        `json:"missing,omitempty"` // text form of the value in older rows
+	columnExtras
 }
 
 type constraintRecord struct {
@@ -113,6 +129,7 @@ type tableRecord struct {
 
 	Retention int64 `json:"retention,omitempty"`
 	Last      int16 `json:"last,omitempty"` // 0: the number of columns
+	extras
 }
 
 func encode(key string, v any) Record {
@@ -139,10 +156,12 @@ func encodeTable(t *Table) Record {
 	if int(t.Last) > len(t.Columns) {
 		rec.Last = t.Last
 	}
-	newer := rec.Retention != 0 || rec.Last != 0
+	newer, newest := rec.Retention != 0 || rec.Last != 0, false
 	for i, c := range t.Columns {
 		sc := &t.Storage.Columns[i]
-		cr := columnRecord{c.ID, c.AttNum, c.Name, c.Type.OID, c.Type.Mod, c.NotNull, c.Default, sc.Codec, sc.Kind, nil}
+		cr := columnRecord{c.ID, c.AttNum, c.Name, c.Type.OID, c.Type.Mod, c.NotNull, c.Default, sc.Codec, sc.Kind, nil,
+			columnExtras{c.Generated, c.Identity, c.Domain, c.Depends}}
+		newest = newest || !cr.columnExtras.empty()
 		if sc.Missing != nil {
 			text := string(types.AppendText(nil, types.T(c.Type.OID), sc.Missing, 0, &types.Context{}))
 			cr.Missing, newer = &text, true
@@ -156,8 +175,12 @@ func encodeTable(t *Table) Record {
 	for _, o := range t.Options {
 		rec.Options = append(rec.Options, optionRecord(o))
 	}
+	rec.extras = extras{t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path, t.Unpopulated, t.Depends, t.Temp, t.OnCommit}
 	if newer {
 		rec.Version = 2
+	}
+	if newest || !rec.extras.empty() {
+		rec.Version = 3
 	}
 	return encode(recordKey(tablePrefix, t.OID), rec)
 }
@@ -199,7 +222,8 @@ func decodeTable(key string, value []byte) (*Table, error) {
 	t := &Table{OID: r.OID, TypeOID: r.TypeOID, Schema: r.Schema, Name: r.Name, Owner: r.Owner}
 	for _, c := range r.Columns {
 		t.Columns = append(t.Columns, Column{ID: c.ID, AttNum: c.AttNum, Name: c.Name,
-			Type: types.Type{OID: c.Type, Mod: c.Mod}, NotNull: c.NotNull, Default: c.Default})
+			Type: types.Type{OID: c.Type, Mod: c.Mod}, NotNull: c.NotNull, Default: c.Default,
+			Generated: c.Generated, Identity: c.Identity, Domain: c.Domain, Depends: c.Depends})
 		sc := table.Column{ID: c.ID, Kind: c.Kind, Codec: c.Codec}
 		if c.Missing != nil {
 			v := vector.New(c.Kind, 1)
@@ -230,12 +254,22 @@ func decodeTable(key string, value []byte) (*Table, error) {
 	s := &t.Storage
 	s.ID, s.Layout, s.Time, s.TimeUnit, s.Bucket, s.Conflict = r.Storage, r.Layout, r.Time, r.TimeUnit, r.Bucket, r.Conflict
 	s.Retention = r.Retention
+	t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path = r.Checks, r.ForeignKeys, r.Indexes, r.Query, r.Path
+	t.Unpopulated, t.Depends, t.Temp, t.OnCommit = r.Unpopulated, r.extras.Depends, r.Temp, r.OnCommit
+	for _, x := range t.Indexes {
+		for _, c := range x.Columns {
+			if c.Column != 0 && t.ColumnByNum(c.Column) < 0 {
+				return nil, &table.CorruptionError{What: "catalog record " + key, Why: "index on a column that does not exist"}
+			}
+		}
+	}
 	t.DeriveKeys()
 	return t, nil
 }
 
 // DeriveKeys fills the key, uniqueness and unique indexes of t.Storage from
-// its constraints and the codecs of its columns.
+// its constraints, the index that gives the key order, and the codecs of its
+// columns.
 func (t *Table) DeriveKeys() {
 	s := &t.Storage
 	s.Key, s.Unique, s.Indexes = nil, false, nil
@@ -249,6 +283,20 @@ func (t *Table) DeriveKeys() {
 		} else {
 			s.Indexes = append(s.Indexes, table.UniqueIndex{ID: c.StoreID, Parts: parts})
 		}
+	}
+	if s.Unique {
+		return
+	}
+	for _, x := range t.Indexes {
+		if !x.Key {
+			continue
+		}
+		s.Key = make([]rowkey.Part, len(x.Columns))
+		for i, c := range x.Columns {
+			col := t.ColumnByNum(c.Column)
+			s.Key[i] = rowkey.Part{Column: col, Codec: s.Columns[col].Codec}
+		}
+		return
 	}
 }
 
@@ -299,6 +347,16 @@ func (s *Snapshot) load(key string, value []byte) error {
 			return err
 		}
 		s.byName[tableName{t.Schema, t.Name}], s.byOID[t.OID] = t, t
+	case strings.HasPrefix(key, viewPrefix):
+		return s.views.load(key, value)
+	case strings.HasPrefix(key, sequencePrefix):
+		return s.sequences.load(key, value)
+	case strings.HasPrefix(key, enumPrefix):
+		return s.enums.load(key, value)
+	case strings.HasPrefix(key, domainPrefix):
+		return s.domains.load(key, value)
+	case strings.HasPrefix(key, commentPrefix):
+		return s.loadComment(key, value)
 	default:
 		return &table.CorruptionError{What: "catalog record " + key, Why: "unknown kind"}
 	}
@@ -317,7 +375,12 @@ func Changes(old, new *Snapshot) []Record {
 	oldSchemas, newSchemas := byOID(old.schemas, schemaOID), byOID(new.schemas, schemaOID)
 	out = diff(out, rolePrefix, oldRoles, newRoles, encodeRole)
 	out = diff(out, schemaPrefix, oldSchemas, newSchemas, encodeSchema)
-	return diff(out, tablePrefix, old.byOID, new.byOID, encodeTable)
+	out = diff(out, tablePrefix, old.byOID, new.byOID, encodeTable)
+	out = diff(out, viewPrefix, old.views.byOID, new.views.byOID, encodeObject[View](viewPrefix))
+	out = diff(out, sequencePrefix, old.sequences.byOID, new.sequences.byOID, encodeObject[Sequence](sequencePrefix))
+	out = diff(out, enumPrefix, old.enums.byOID, new.enums.byOID, encodeObject[Enum](enumPrefix))
+	out = diff(out, domainPrefix, old.domains.byOID, new.domains.byOID, encodeObject[Domain](domainPrefix))
+	return diffComments(out, old.comments, new.comments)
 }
 
 func roleOID(r *Role) types.OID     { return r.OID }

@@ -106,7 +106,7 @@ func TestMalformedRecords(t *testing.T) {
 		"future version":  {"catalog/role/00000001", `{"v":9,"oid":1,"name":"x"}`},
 		"no version":      {"catalog/schema/00000001", `{"oid":1}`},
 		"future format":   {"catalog/format", `{"v":9}`},
-		"unknown kind":    {"catalog/view/00000001", `{"v":1}`},
+		"unknown kind":    {"catalog/rule/00000001", `{"v":1}`},
 		"bad constraint":  {"catalog/table/00000001", `{"v":1,"columns":[],"time":-1,"constraints":[{"columns":[3]}]}`},
 		"bad time column": {"catalog/table/00000001", `{"v":1,"columns":[],"time":4}`},
 	} {

@@ -16,6 +16,12 @@ type Snapshot struct {
 	schemas map[string]*Schema
 	byName  map[tableName]*Table
 	byOID   map[types.OID]*Table
+
+	views     named[View]
+	sequences named[Sequence]
+	enums     named[Enum]
+	domains   named[Domain]
+	comments  map[Ref]string
 }
 
 type tableName struct {
@@ -30,6 +36,8 @@ func empty() *Snapshot {
 		schemas: map[string]*Schema{},
 		byName:  map[tableName]*Table{},
 		byOID:   map[types.OID]*Table{},
+
+		comments: map[Ref]string{},
 	}
 }
 
@@ -166,5 +174,137 @@ func (s *Snapshot) WithoutSchema(name string) *Snapshot {
 	n := s.next()
 	n.schemas = maps.Clone(s.schemas)
 	delete(n.schemas, name)
+	return n
+}
+
+// View returns the named view of a schema.
+func (s *Snapshot) View(schema types.OID, name string) (*View, bool) {
+	return s.views.named(schema, name)
+}
+
+// ViewByOID returns the view with that OID.
+func (s *Snapshot) ViewByOID(oid types.OID) (*View, bool) { v, ok := s.views.byOID[oid]; return v, ok }
+
+// Views returns all views, ordered by OID.
+func (s *Snapshot) Views() []*View { return s.views.sorted() }
+
+// WithView returns a snapshot in which v exists or replaces the view of its OID.
+func (s *Snapshot) WithView(v *View) *Snapshot {
+	n := s.next()
+	n.views = s.views.with(v)
+	return n
+}
+
+// WithoutView returns a snapshot without the view.
+func (s *Snapshot) WithoutView(oid types.OID) *Snapshot {
+	n := s.next()
+	n.views = s.views.without(oid)
+	return n
+}
+
+// Sequence returns the named sequence of a schema.
+func (s *Snapshot) Sequence(schema types.OID, name string) (*Sequence, bool) {
+	return s.sequences.named(schema, name)
+}
+
+// SequenceByOID returns the sequence with that OID.
+func (s *Snapshot) SequenceByOID(oid types.OID) (*Sequence, bool) {
+	q, ok := s.sequences.byOID[oid]
+	return q, ok
+}
+
+// Sequences returns all sequences, ordered by OID.
+func (s *Snapshot) Sequences() []*Sequence { return s.sequences.sorted() }
+
+// WithSequence returns a snapshot in which q exists or replaces the sequence of its OID.
+func (s *Snapshot) WithSequence(q *Sequence) *Snapshot {
+	n := s.next()
+	n.sequences = s.sequences.with(q)
+	return n
+}
+
+// WithoutSequence returns a snapshot without the sequence.
+func (s *Snapshot) WithoutSequence(oid types.OID) *Snapshot {
+	n := s.next()
+	n.sequences = s.sequences.without(oid)
+	return n
+}
+
+// Enum returns the named enum of a schema.
+func (s *Snapshot) Enum(schema types.OID, name string) (*Enum, bool) {
+	return s.enums.named(schema, name)
+}
+
+// EnumByOID returns the enum with that OID.
+func (s *Snapshot) EnumByOID(oid types.OID) (*Enum, bool) { e, ok := s.enums.byOID[oid]; return e, ok }
+
+// Enums returns all enums, ordered by OID.
+func (s *Snapshot) Enums() []*Enum { return s.enums.sorted() }
+
+// WithEnum returns a snapshot in which e exists or replaces the enum of its OID.
+func (s *Snapshot) WithEnum(e *Enum) *Snapshot {
+	n := s.next()
+	n.enums = s.enums.with(e)
+	return n
+}
+
+// WithoutEnum returns a snapshot without the enum.
+func (s *Snapshot) WithoutEnum(oid types.OID) *Snapshot {
+	n := s.next()
+	n.enums = s.enums.without(oid)
+	return n
+}
+
+// Domain returns the named domain of a schema.
+func (s *Snapshot) Domain(schema types.OID, name string) (*Domain, bool) {
+	return s.domains.named(schema, name)
+}
+
+// DomainByOID returns the domain with that OID.
+func (s *Snapshot) DomainByOID(oid types.OID) (*Domain, bool) {
+	d, ok := s.domains.byOID[oid]
+	return d, ok
+}
+
+// Domains returns all domains, ordered by OID.
+func (s *Snapshot) Domains() []*Domain { return s.domains.sorted() }
+
+// WithDomain returns a snapshot in which d exists or replaces the domain of its OID.
+func (s *Snapshot) WithDomain(d *Domain) *Snapshot {
+	n := s.next()
+	n.domains = s.domains.with(d)
+	return n
+}
+
+// WithoutDomain returns a snapshot without the domain.
+func (s *Snapshot) WithoutDomain(oid types.OID) *Snapshot {
+	n := s.next()
+	n.domains = s.domains.without(oid)
+	return n
+}
+
+// Comment returns what COMMENT ON said about an object.
+func (s *Snapshot) Comment(about Ref) (string, bool) { c, ok := s.comments[about]; return c, ok }
+
+// Comments returns all comments. Read only.
+func (s *Snapshot) Comments() map[Ref]string { return s.comments }
+
+// WithComment returns a snapshot with that comment; an empty text removes it.
+func (s *Snapshot) WithComment(about Ref, text string) *Snapshot {
+	n := s.next()
+	n.comments = maps.Clone(s.comments)
+	if text == "" {
+		delete(n.comments, about)
+	} else {
+		n.comments[about] = text
+	}
+	return n
+}
+
+// WithoutComments returns a snapshot without the comments on an object and its columns.
+func (s *Snapshot) WithoutComments(class, oid types.OID) *Snapshot {
+	n := s.next()
+	n.comments = maps.Clone(s.comments)
+	maps.DeleteFunc(n.comments, func(r Ref, _ string) bool { return r.Class == class && r.OID == oid })
 	return n
 }
