@@ -59,7 +59,7 @@ func (s *Store) compactTable(ctx context.Context, id table.ID, force bool) (int,
 	st := s.acquire()
 	defer st.release()
 	v := st.find(id)
-	if v == nil || v.schema.Layout != table.Columnar || len(v.segs.segs) == 0 {
+	if v == nil || v.schema.Layout != table.Columnar || len(v.segs.segs) == 0 || v.shared.held.Load() {
 		return 0, nil
 	}
 	segs, list := s.describe(v)

@@ -109,6 +109,7 @@ type version struct {
 // tableShared is the mutable part of a table that all its versions share.
 type tableShared struct {
 	flushWanted atomic.Bool
+	held        atomic.Bool // a Rewrite follows the table: its segments are not merged
 
 	// publish is held by a flush or compaction while it replaces containers,
 	// shared by commits that delete rows: between looking where rows are and

@@ -205,6 +205,9 @@ type Stats struct {
 // ErrDeclined is returned by a scan request whose Order storage cannot deliver.
 var ErrDeclined = fmt.Errorf("table: order not available")
 
+// ErrBusy is returned for a table that is being rewritten already.
+var ErrBusy = fmt.Errorf("table: busy")
+
 // ErrUnknownTable is returned for an ID that does not exist in the snapshot.
 var ErrUnknownTable = fmt.Errorf("table: unknown id")
 
