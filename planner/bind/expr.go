@@ -29,6 +29,11 @@ const (
 	inAggregate
 	inUpdate
 	inReturning
+	inCheck      // CHECK of a table or domain
+	inGenerated  // GENERATED ALWAYS AS
+	inIndex      // expression of an index
+	inIndexWhere // predicate of an index
+	inTransform  // USING of ALTER COLUMN ... TYPE
 )
 
 // place is the construct's name in PostgreSQL's errors.
@@ -62,8 +67,38 @@ func (c clause) place() string {
 		return "RETURNING"
 	case inDefault:
 		return "DEFAULT expressions"
+	case inCheck:
+		return "check constraints"
+	case inGenerated:
+		return "column generation expressions"
+	case inIndex:
+		return "index expressions"
+	case inIndexWhere:
+		return "index predicates"
+	case inTransform:
+		return "transform expressions"
 	}
 	return "SELECT"
+}
+
+// alone is the name of a construct that stands outside of a query, where no
+// subquery may be; empty for the clauses of queries.
+func (c clause) alone() string {
+	switch c {
+	case inDefault:
+		return "DEFAULT expression"
+	case inCheck:
+		return "check constraint"
+	case inGenerated:
+		return "column generation expression"
+	case inIndex:
+		return "index expression"
+	case inIndexWhere:
+		return "index predicate"
+	case inTransform:
+		return "transform expression"
+	}
+	return ""
 }
 
 // aggregates reports whether an aggregate may stand in the clause.

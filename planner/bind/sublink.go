@@ -11,8 +11,8 @@ import (
 
 // subLink binds a subquery inside an expression.
 func (b *binder) subLink(n *pg_query.SubLink, c exprCtx) (scalar.Expr, error) {
-	if c.clause == inDefault {
-		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "cannot use subquery in DEFAULT expression")
+	if alone := c.clause.alone(); alone != "" {
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "cannot use subquery in %s", alone)
 	}
 	sel := n.Subselect.GetSelectStmt()
 	if sel == nil {
