@@ -140,6 +140,13 @@ type Join struct {
 	Outer   []scalar.Expr // over the left row
 }
 
+// MarkColumn is what a Mark join adds to the left row.
+var MarkColumn = Column{Name: "mark", Type: types.T(types.Bool)}
+
+// LeftOnly reports whether a join's output has the columns of the left side
+// only, and perhaps a mark.
+func LeftOnly(k JoinKind) bool { return k == Semi || k == Anti || k == Mark }
+
 // SortKey is one ORDER BY item.
 type SortKey struct {
 	Expr       scalar.Expr
@@ -251,8 +258,11 @@ func appendColumns(dst []Column, n Node) []Column {
 		return append(dst, n.Columns()...)
 	}
 	dst = appendColumns(dst, j.Left)
-	if j.Kind == Semi || j.Kind == Anti {
+	switch j.Kind {
+	case Semi, Anti:
 		return dst
+	case Mark:
+		return append(dst, MarkColumn)
 	}
 	return appendColumns(dst, j.Right)
 }

@@ -7,7 +7,10 @@ func Width(n Node) int {
 	for {
 		switch x := n.(type) {
 		case *Join:
-			if x.Kind != Semi && x.Kind != Anti {
+			switch {
+			case x.Kind == Mark:
+				w++
+			case !LeftOnly(x.Kind):
 				w += Width(x.Right)
 			}
 			n = x.Left
@@ -18,6 +21,13 @@ func Width(n Node) int {
 		case *Limit:
 			n = x.Input
 		case *DistinctRows:
+			n = x.Input
+		case *With:
+			n = x.Body
+		case *ProjectSet:
+			for i := range x.Calls {
+				w += x.Calls[i].width()
+			}
 			n = x.Input
 		case *Scan:
 			if x.Output != nil {

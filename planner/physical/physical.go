@@ -96,6 +96,7 @@ type HashJoin struct {
 	LeftKeys, RightKeys []scalar.Expr // of equal types, pairwise
 	NullEqual           []bool        // per key: NULL matches NULL (IS NOT DISTINCT FROM); nil: none
 	Residual            scalar.Expr   // over left ++ right; nil: none
+	Test                scalar.Expr   // of a Mark join, over left ++ right; nil: true
 }
 
 // NestedLoop joins without equality keys; the right input is materialised.
@@ -103,6 +104,7 @@ type NestedLoop struct {
 	Kind        logical.JoinKind
 	Left, Right Node
 	On          scalar.Expr
+	Test        scalar.Expr // of a Mark join, over left ++ right; nil: true
 }
 
 // Sort orders all rows, or finds the first Limit of them when Limit >= 0 (top-k).
@@ -196,32 +198,37 @@ func (n *NestedLoop) Columns() []logical.Column {
 	return appendColumns(make([]logical.Column, 0, Width(n)), n)
 }
 
-// joinSides returns the inputs whose columns a join hands on; ok is false if n
-// is not a join.
-func joinSides(n Node) (left, right Node, ok bool) {
+// joinSides returns the inputs whose columns a join hands on, and whether it
+// adds a mark to those of the left; ok is false if n is not a join.
+func joinSides(n Node) (left, right Node, mark, ok bool) {
 	var kind logical.JoinKind
 	switch n := n.(type) {
 	case *HashJoin:
 		kind, left, right = n.Kind, n.Left, n.Right
 	case *NestedLoop:
 		kind, left, right = n.Kind, n.Left, n.Right
+	case *Apply:
+		kind, left, right = n.Kind, n.Left, n.Right
 	default:
-		return nil, nil, false
+		return nil, nil, false, false
 	}
-	if kind == logical.Semi || kind == logical.Anti {
+	if logical.LeftOnly(kind) {
 		right = nil
 	}
-	return left, right, true
+	return left, right, kind == logical.Mark, true
 }
 
 // appendColumns appends the columns of n, those of a chain of joins without
 // making a slice per join.
 func appendColumns(dst []logical.Column, n Node) []logical.Column {
-	l, r, ok := joinSides(n)
+	l, r, mark, ok := joinSides(n)
 	if !ok {
 		return append(dst, n.Columns()...)
 	}
 	dst = appendColumns(dst, l)
+	if mark {
+		dst = append(dst, logical.MarkColumn)
+	}
 	if r == nil {
 		return dst
 	}
@@ -230,7 +237,7 @@ func appendColumns(dst []logical.Column, n Node) []logical.Column {
 
 // Width returns len(n.Columns()) without making the columns of joins.
 func Width(n Node) int {
-	l, r, ok := joinSides(n)
+	l, r, mark, ok := joinSides(n)
 	if !ok {
 		if s, isScan := n.(*Scan); isScan && s.Output == nil {
 			if s.Request.RowIDs {
@@ -240,10 +247,14 @@ func Width(n Node) int {
 		}
 		return len(n.Columns())
 	}
-	if r == nil {
-		return Width(l)
+	w := Width(l)
+	if mark {
+		w++
 	}
-	return Width(l) + Width(r)
+	if r != nil {
+		w += Width(r)
+	}
+	return w
 }
 
 // Columns implements Node.
