@@ -13,10 +13,10 @@ import (
 // what went can be told apart:
 //
 //	rw, _ := s.Follow(ctx, id)
-//	sc, _ := rw.Next(ctx, req)      // writers kept out for the time of the call: what is there
-//	... copy what sc reads ...      // writers go on
-//	sc, _ = rw.Next(ctx, req)       // writers kept out from here on: what came since
-//	sc, _ = rw.Removed(req)         // of what was copied, what is deleted by now
+//	added, _, _ := rw.Next(ctx, req)        // writers kept out for the time of the call: what is there
+//	... copy what added reads ...           // writers go on
+//	added, removed, _ := rw.Next(ctx, req)  // writers kept out: what came and what went since
+//	... delete the copies of what removed reads, then copy what added reads ...
 //	rw.Close()
 //
 // One goroutine uses it.
@@ -58,62 +58,64 @@ func (s *Store) Follow(ctx context.Context, id table.ID) (*Rewrite, error) {
 	return r, nil
 }
 
-// Next returns a scan of the rows that no earlier call returned. The caller
-// keeps writers out while it runs, not while the scan is read. The scan is valid
-// until Close.
+// Next returns scans of the rows that no earlier call returned as added, and of
+// those that earlier calls did and that are deleted since; removed is nil if
+// there are none. A row that was updated is in both. The caller keeps writers
+// out while Next runs, not while the scans are read. They are valid until Close.
 //
 // Errors: those of Scan and of a flush.
-func (r *Rewrite) Next(ctx context.Context, req table.ScanRequest) (table.Scan, error) {
+func (r *Rewrite) Next(ctx context.Context, req table.ScanRequest) (added, removed table.Scan, err error) {
 	if err := r.s.flushTable(ctx, r.id); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sn := r.s.Snapshot()
 	r.snaps = append(r.snaps, sn)
 	src, err := sn.source(r.id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	removed = r.removed(src, req)
 	fresh := *src
 	fresh.segs, fresh.dels = nil, nil
 	for i, g := range src.segs {
-		if _, ok := r.seen[g.id.ID]; ok {
-			continue
+		if _, ok := r.seen[g.id.ID]; !ok {
+			r.order = append(r.order, g.id.ID)
+			fresh.segs, fresh.dels = append(fresh.segs, g), append(fresh.dels, src.deleted(i))
 		}
 		r.seen[g.id.ID] = copied{g, src.deleted(i)}
-		r.order = append(r.order, g.id.ID)
-		fresh.segs, fresh.dels = append(fresh.segs, g), append(fresh.dels, src.deleted(i))
 	}
-	return r.scan(&fresh, req), nil
+	return r.scan(&fresh, req), removed, nil
 }
 
-// Removed returns a scan of the rows that earlier calls of Next returned and
-// that were deleted by the time of the last one.
-func (r *Rewrite) Removed(req table.ScanRequest) (table.Scan, error) {
-	src, err := r.snaps[len(r.snaps)-1].source(r.id)
-	if err != nil {
-		return nil, err
-	}
-	now := map[uint64]*deletes{}
+// removed scans what was handed out and is deleted in src; segments that are
+// not there any more have lost every row.
+func (r *Rewrite) removed(src *source, req table.ScanRequest) table.Scan {
+	now := make(map[uint64]*deletes, len(src.segs))
 	for i, g := range src.segs {
 		now[g.id.ID] = src.deleted(i)
 	}
 	gone := *src
 	gone.segs, gone.dels, gone.blocks = nil, nil, nil
+	left := r.order[:0]
 	for _, id := range r.order {
 		c := r.seen[id]
-		rest, alive := now[id]
-		keep := c.gone // a segment without a live row is not there any more
-		if alive {
-			since := rest.since(c.gone)
-			if since == nil || since.IsEmpty() {
-				continue
-			}
-			others := roaring.Flip(since, 0, uint64(c.seg.info.Rows))
-			keep = newDeletes(others, nil)
+		dead, alive := now[id]
+		if !alive {
+			gone.segs, gone.dels = append(gone.segs, c.seg), append(gone.dels, c.gone)
+			delete(r.seen, id)
+			continue
 		}
-		gone.segs, gone.dels = append(gone.segs, c.seg), append(gone.dels, keep)
+		left = append(left, id)
+		if since := dead.since(c.gone); since != nil && !since.IsEmpty() {
+			others := roaring.Flip(since, 0, uint64(c.seg.info.Rows))
+			gone.segs, gone.dels = append(gone.segs, c.seg), append(gone.dels, newDeletes(others, nil))
+		}
 	}
-	return r.scan(&gone, req), nil
+	r.order = left
+	if len(gone.segs) == 0 {
+		return nil
+	}
+	return r.scan(&gone, req)
 }
 
 func (r *Rewrite) scan(src *source, req table.ScanRequest) table.Scan {

@@ -47,24 +47,21 @@ func TestRewriteFollowsChanges(t *testing.T) {
 		}
 		req := table.ScanRequest{Columns: []int{0, 1, 2}}
 		have := map[string]int{}
-		for range 3 {
-			sc, err := rw.Next(ctx, req)
+		for round := range 4 {
+			added, removed, err := rw.Next(ctx, req)
 			check(t, err)
-			change()
-			for _, r := range drain(t, sc) {
-				have[r]++
+			if round < 3 {
+				change()
 			}
-		}
-		sc, err := rw.Next(ctx, req)
-		check(t, err)
-		for _, r := range drain(t, sc) {
-			have[r]++
-		}
-		sc, err = rw.Removed(req)
-		check(t, err)
-		for _, r := range drain(t, sc) {
-			if have[r]--; have[r] == 0 {
-				delete(have, r)
+			if removed != nil {
+				for _, r := range drain(t, removed) {
+					if have[r]--; have[r] == 0 {
+						delete(have, r)
+					}
+				}
+			}
+			for _, r := range drain(t, added) {
+				have[r]++
 			}
 		}
 		sn := s.Snapshot()
