@@ -30,6 +30,9 @@ func (e *aggExpr) text() string {
 		args[i] = scalar.Format(a)
 	}
 	list := strings.Join(args, ", ")
+	if fn := e.call.Fn; fn.WithinGroup {
+		return e.name + "(" + strings.Join(args[:fn.Direct], ", ") + ") WITHIN GROUP (ORDER BY " + strings.Join(args[fn.Direct:], ", ") + ")"
+	}
 	switch {
 	case len(args) == 0:
 		list = "*"
@@ -64,15 +67,23 @@ func (b *binder) aggregate(n *pg_query.FuncCall, name string, c exprCtx) (scalar
 	if err != nil {
 		return nil, err
 	}
+	if n.AggWithinGroup {
+		if args, err = b.withinGroup(n, args, inner); err != nil {
+			return nil, err
+		}
+	}
 	if names != nil {
 		return nil, b.unsupportedAt(n.Location, "named arguments of an aggregate")
 	}
-	if len(args) == 0 && !n.AggStar {
+	if len(args) == 0 && !n.AggStar && functions.Aggregates(name)[0].Direct == 0 && !functions.Aggregates(name)[0].WithinGroup {
 		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "%s(*) must be used to call a parameterless aggregate function", name)
 	}
 	fn, want, err := functions.ResolveAggregate(name, typesOf(args))
 	if err != nil {
 		return nil, b.callError(err, n)
+	}
+	if fn, err = b.orderedSet(n, fn); err != nil {
+		return nil, err
 	}
 	e := &aggExpr{name: name, location: n.Location, call: logical.AggCall{Fn: fn, Distinct: n.AggDistinct}}
 	ts := make([]types.Type, len(args))
@@ -118,6 +129,9 @@ func (b *binder) aggregateParts(n *pg_query.FuncCall, e *aggExpr, args []operand
 		}
 	}
 	for _, s := range n.AggOrder {
+		if n.AggWithinGroup {
+			break // these are arguments
+		}
 		sb := s.GetSortBy()
 		x, err := b.expr(sb.Node, inner)
 		if err != nil {

@@ -21,6 +21,9 @@ var windowFunctions = map[string]bool{
 	"lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true,
 }
 
+// hypothetical are the window functions that are aggregates with WITHIN GROUP.
+var hypothetical = map[string]bool{"rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true}
+
 // functionName returns the bare name of a function and whether functions of
 // its schema can exist: they live in pg_catalog only.
 func functionName(n *pg_query.FuncCall) (name string, found bool) {
@@ -31,10 +34,12 @@ func functionName(n *pg_query.FuncCall) (name string, found bool) {
 func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) {
 	name, found := functionName(n)
 	switch {
+	case n.Over != nil && n.AggWithinGroup:
+		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", name)
 	case n.Over != nil:
 		return nil, b.unsupportedAt(n.Location, "window function call")
-	case n.AggWithinGroup:
-		return nil, b.unsupportedAt(n.Location, "WITHIN GROUP")
+	case n.AggWithinGroup && hypothetical[name]:
+		return nil, b.unsupportedAt(n.Location, "hypothetical-set aggregate "+name)
 	case n.FuncVariadic:
 		return nil, b.unsupportedAt(n.Location, "VARIADIC")
 	case len(n.Args) > maxArguments:
@@ -45,6 +50,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
 	args, names, err := b.arguments(n, c)
+	if err == nil && n.AggWithinGroup {
+		args, err = b.withinGroup(n, args, c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +90,9 @@ func (b *binder) callError(err error, n *pg_query.FuncCall) error {
 			e.Message = "function pg_catalog." + rest
 		}
 	}
+	if e.Code == pgerr.DatatypeMismatch { // of polymorphic types: PostgreSQL gives no position
+		return &e
+	}
 	return e.At(b.pos(n.Location))
 }
 
@@ -93,6 +104,8 @@ func (b *binder) notAggregate(n *pg_query.FuncCall, name string) error {
 		return b.errorAt(n.Location, pgerr.WrongObjectType, "%s(*) specified, but %s is not an aggregate function", name, name)
 	case n.AggDistinct:
 		what = "DISTINCT"
+	case n.AggWithinGroup:
+		what = "WITHIN GROUP"
 	case len(n.AggOrder) > 0:
 		what = "ORDER BY"
 	case n.AggFilter != nil:

@@ -42,6 +42,9 @@ func (l *level) aggregate(keys []groupKey, having scalar.Expr) error {
 		a.Cols = append(a.Cols, logical.Column{Name: k.name, Type: k.expr.ResultType()})
 	}
 	for _, e := range l.scope.aggs {
+		if err := g.checkDirect(e); err != nil {
+			return err
+		}
 		a.Aggs = append(a.Aggs, e.call)
 		a.Cols = append(a.Cols, logical.Column{Name: e.name, Type: e.call.Typ})
 	}

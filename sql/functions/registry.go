@@ -104,7 +104,12 @@ type Aggregate struct {
 	// New makes the state for argument types as called (after casts to Args).
 	New     func(args []types.Type) AggState
 	Ordered bool // result depends on input order (string_agg, array_agg)
-	Doc     string
+	// WithinGroup says that the aggregate is called with WITHIN GROUP (ORDER BY ...): the
+	// first Direct arguments are written in the brackets, the others are what it orders by.
+	WithinGroup bool
+	Direct      int
+	Descending  *Aggregate // the same for ORDER BY ... DESC
+	Doc         string
 }
 
 // AggState holds the accumulators of one aggregate for many groups, indexed
