@@ -2,86 +2,23 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/colstore/table"
 	"tsdb/sql/catalog"
-	"tsdb/sql/pgcatalog"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
 
-// findTable resolves a table name; nil without error when it does not exist.
-func (s *Session) findTable(schema, name string) (*catalog.Table, error) {
-	cat := s.catalog()
-	if schema != "" {
-		sc, ok := cat.Schema(schema)
-		if !ok {
-			return nil, noSchema(schema)
-		}
-		t, _ := cat.Table(sc.OID, name)
-		return t, nil
-	}
-	for _, oid := range s.searchOIDs(cat) {
-		if t, ok := cat.Table(oid, name); ok {
-			return t, nil
-		}
-	}
-	return nil, nil
-}
-
-// relation resolves a RangeVar to a table.
-func (s *Session) relation(rv *pg_query.RangeVar) (*catalog.Table, error) {
-	if err := s.checkDatabase(rv); err != nil {
-		return nil, err
-	}
-	t, err := s.findTable(rv.GetSchemaname(), rv.GetRelname())
-	if t != nil {
-		return t, nil
-	}
-	if err == nil && s.virtual(rv.GetSchemaname(), rv.GetRelname()) {
-		return nil, pgerr.New(pgerr.InsufficientPrivilege, `permission denied: "%s" is a system catalog`, rv.GetRelname())
-	}
-	name := rv.GetRelname()
-	if rv.GetSchemaname() != "" {
-		name = rv.GetSchemaname() + "." + name
-	}
-	_ = err // a missing schema is reported as a missing relation, as PostgreSQL does here
-	return nil, pgerr.New(pgerr.UndefinedTable, `relation "%s" does not exist`, name)
-}
-
-func (s *Session) virtual(schema, name string) bool {
-	if schema == "" {
-		schema = "pg_catalog"
-	}
-	return pgcatalog.Find(schema, name) != nil
-}
-
-func (s *Session) mustOwn(t *catalog.Table) error {
-	if s.superuser() || t.Owner == s.userOID() {
-		return nil
-	}
-	return pgerr.New(pgerr.InsufficientPrivilege, "must be owner of table %s", t.Name)
-}
-
-// drop runs DROP of any kind of object.
-func (s *Session) drop(ctx context.Context, n *pg_query.DropStmt) error {
-	switch n.RemoveType {
-	case pg_query.ObjectType_OBJECT_TABLE:
-		return s.dropTables(ctx, n)
-	case pg_query.ObjectType_OBJECT_SCHEMA:
-		return s.dropSchemas(ctx, n)
-	case pg_query.ObjectType_OBJECT_VIEW, pg_query.ObjectType_OBJECT_MATVIEW, pg_query.ObjectType_OBJECT_SEQUENCE,
-		pg_query.ObjectType_OBJECT_INDEX:
-		return s.dropOther(ctx, n)
-	}
-	return pgerr.Unsupported("%s", "DROP "+objectName(n.RemoveType))
-}
-
+// objectPath splits the name of an object of DROP or COMMENT ON.
 func objectPath(n *pg_query.Node) (schema, name string) {
 	items := n.GetList().GetItems()
+	if t := n.GetTypeName(); t != nil {
+		items = t.Names
+	}
 	if len(items) == 0 {
 		return "", n.GetString_().GetSval()
 	}
@@ -92,43 +29,132 @@ func objectPath(n *pg_query.Node) (schema, name string) {
 	return schema, name
 }
 
-func (s *Session) dropTables(ctx context.Context, n *pg_query.DropStmt) error {
-	var all []*catalog.Table
-	for _, o := range n.Objects {
-		schema, name := objectPath(o)
-		t, err := s.findTable(schema, name)
-		switch {
-		case err != nil && n.MissingOk:
-			s.notice(pgerr.Notice(`schema "%s" does not exist, skipping`, schema))
-			continue
-		case err != nil:
-			return err
-		case t == nil && s.virtual(schema, name):
-			return pgerr.New(pgerr.InsufficientPrivilege, `permission denied: "%s" is a system catalog`, name)
-		case t == nil && n.MissingOk:
-			s.notice(pgerr.Notice(`table "%s" does not exist, skipping`, dotted(schema, name)))
-			continue
-		case t == nil:
-			return pgerr.New(pgerr.UndefinedTable, `table "%s" does not exist`, dotted(schema, name))
-		}
-		if err := s.mustOwn(t); err != nil {
-			return err
-		}
-		all = append(all, t)
-	}
-	for _, t := range all {
-		if err := s.dropTable(ctx, t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func dotted(schema, name string) string {
 	if schema == "" {
 		return name
 	}
 	return schema + "." + name
+}
+
+// dropKinds says which kind of relation a DROP is about.
+var dropKinds = map[pg_query.ObjectType]catalog.RelationKind{
+	pg_query.ObjectType_OBJECT_TABLE: catalog.RelTable, pg_query.ObjectType_OBJECT_VIEW: catalog.RelView,
+	pg_query.ObjectType_OBJECT_MATVIEW: catalog.RelMaterialized, pg_query.ObjectType_OBJECT_SEQUENCE: catalog.RelSequence,
+	pg_query.ObjectType_OBJECT_INDEX: catalog.RelIndex,
+}
+
+// drop runs DROP of any kind of object.
+func (s *Session) drop(ctx context.Context, n *pg_query.DropStmt) error {
+	find := s.dropTarget
+	switch n.RemoveType {
+	case pg_query.ObjectType_OBJECT_SCHEMA:
+		find = s.dropSchemaTarget
+	case pg_query.ObjectType_OBJECT_TYPE, pg_query.ObjectType_OBJECT_DOMAIN:
+		find = s.dropTypeTarget
+	default:
+		if dropKinds[n.RemoveType] == 0 {
+			return pgerr.Unsupported("%s", "DROP "+objectName(n.RemoveType))
+		}
+	}
+	if n.Concurrent && (s.tx.block || s.tx.several) {
+		return pgerr.New(pgerr.ActiveSQLTransaction, "DROP INDEX CONCURRENTLY cannot run inside a transaction block")
+	}
+	var refs []catalog.Ref
+	for _, o := range n.Objects {
+		ref, err := find(n, o)
+		if err != nil {
+			return err
+		}
+		if ref.OID != 0 && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return s.dropObjects(ctx, refs, n.Behavior == pg_query.DropBehavior_DROP_CASCADE)
+}
+
+// missing tells that an object of DROP IF EXISTS is not there, or refuses.
+func (s *Session) missing(n *pg_query.DropStmt, e *pgerr.Error) error {
+	if !n.MissingOk {
+		return e
+	}
+	s.notice(pgerr.Notice("%s, skipping", e.Message))
+	return nil
+}
+
+// dropTarget finds a relation of DROP; no OID without error: it is skipped.
+func (s *Session) dropTarget(n *pg_query.DropStmt, o *pg_query.Node) (catalog.Ref, error) {
+	want, none := dropKinds[n.RemoveType], catalog.Ref{}
+	schema, name := objectPath(o)
+	r, ok, err := s.findRelation(schema, name)
+	switch {
+	case err != nil:
+		return none, s.missing(n, pgerr.From(err))
+	case !ok && s.virtual(schema, name):
+		return none, pgerr.New(pgerr.InsufficientPrivilege, `permission denied: "%s" is a system catalog`, name)
+	case !ok:
+		code := pgerr.UndefinedTable
+		if want == catalog.RelIndex {
+			code = pgerr.UndefinedObject
+		}
+		return none, s.missing(n, pgerr.New(code, `%s "%s" does not exist`, relationWord(want), name))
+	case r.Kind != want:
+		return none, wrongKind(name, r.Kind, want)
+	}
+	return relationRef(r.OID), s.mustOwnRelation(r)
+}
+
+// wrongKind is the error of DROP of a relation that is of another kind.
+func wrongKind(name string, have, want catalog.RelationKind) error {
+	article := "a"
+	if want == catalog.RelIndex {
+		article = "an"
+	}
+	is := "a"
+	if have == catalog.RelIndex {
+		is = "an"
+	}
+	word := relationWord(have)
+	return pgerr.New(pgerr.WrongObjectType, `"%s" is not %s %s`, name, article, relationWord(want)).
+		WithHint("Use DROP %s to remove %s %s.", strings.ToUpper(word), is, word)
+}
+
+func (s *Session) dropSchemaTarget(n *pg_query.DropStmt, o *pg_query.Node) (catalog.Ref, error) {
+	name := o.GetString_().GetSval()
+	sc, ok := s.catalog().Schema(name)
+	switch {
+	case !ok:
+		return catalog.Ref{}, s.missing(n, pgerr.New(pgerr.InvalidSchemaName, `schema "%s" does not exist`, name))
+	case catalog.IsSystem(sc.OID):
+		return catalog.Ref{}, pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop schema %s because it is required by the database system", sc.Name)
+	}
+	return schemaRef(sc.OID), s.mustOwnSchema(sc)
+}
+
+// dropTypeTarget finds the type or domain of DROP TYPE and DROP DOMAIN.
+func (s *Session) dropTypeTarget(n *pg_query.DropStmt, o *pg_query.Node) (catalog.Ref, error) {
+	none := catalog.Ref{}
+	schema, name := objectPath(o)
+	if schema != "" {
+		if _, ok := s.findSchema(schema); !ok {
+			return none, s.missing(n, pgerr.New(pgerr.InvalidSchemaName, `schema "%s" does not exist`, schema))
+		}
+	}
+	t, ok := s.findType(schema, name)
+	whole := dotted(schema, name)
+	switch {
+	case !ok:
+		return none, s.missing(n, pgerr.New(pgerr.UndefinedObject, `type "%s" does not exist`, whole))
+	case n.RemoveType == pg_query.ObjectType_OBJECT_DOMAIN && !t.domain:
+		return none, pgerr.New(pgerr.WrongObjectType, `"%s" is not a domain`, whole)
+	case t.builtin:
+		return none, pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop type %s because it is required by the database system", whole)
+	case !s.superuser() && t.owner != s.userOID():
+		return none, pgerr.New(pgerr.InsufficientPrivilege, "must be owner of type %s", name)
+	}
+	return typeRef(t.oid), nil
 }
 
 func (s *Session) dropTable(ctx context.Context, t *catalog.Table) error {
@@ -142,62 +168,6 @@ func (s *Session) dropTable(ctx context.Context, t *catalog.Table) error {
 		return err
 	}
 	s.tx.local = s.tx.local.WithoutTable(t.OID)
-	return nil
-}
-
-// dropOther serves DROP of unique indexes and of kinds of which none can exist.
-func (s *Session) dropOther(ctx context.Context, n *pg_query.DropStmt) error {
-	kind := strings.ToLower(objectName(n.RemoveType))
-	code := pgerr.UndefinedTable
-	if n.RemoveType == pg_query.ObjectType_OBJECT_INDEX {
-		code = pgerr.UndefinedObject
-	}
-	article := "a "
-	if kind == "index" {
-		article = "an "
-	}
-	for _, o := range n.Objects {
-		schema, name := objectPath(o)
-		t, err := s.findTable(schema, name)
-		if err != nil && !n.MissingOk {
-			return err
-		}
-		if t != nil {
-			return pgerr.New(pgerr.WrongObjectType, `"%s" is not %s%s`, name, article, kind).
-				WithHint("Use DROP TABLE to remove a table.")
-		}
-		if kind == "index" {
-			if found, err := s.dropIndex(ctx, schema, name); found || err != nil {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := s.refuseConstraintIndex(schema, name); err != nil {
-				return err
-			}
-		}
-		if !n.MissingOk {
-			return pgerr.New(code, `%s "%s" does not exist`, kind, dotted(schema, name))
-		}
-		s.notice(pgerr.Notice(`%s "%s" does not exist, skipping`, kind, dotted(schema, name)))
-	}
-	return nil
-}
-
-func (s *Session) refuseConstraintIndex(schema, name string) error {
-	cat := s.catalog()
-	for _, t := range cat.Tables() {
-		if schema != "" && s.schemaName(t.Schema) != schema {
-			continue
-		}
-		for i := range t.Constraints {
-			if t.Constraints[i].Name == name {
-				return pgerr.New(pgerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it",
-					name, name, t.Name).WithHint("You can drop constraint %s on table %s instead.", name, t.Name)
-			}
-		}
-	}
 	return nil
 }
 

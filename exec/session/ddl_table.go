@@ -138,23 +138,10 @@ func (s *Session) checkDatabase(rv *pg_query.RangeVar) error {
 	return nil
 }
 
-// relationExists reports whether a table or an index of that name exists.
+// relationExists reports whether a relation of any kind has that name.
 func (s *Session) relationExists(schema types.OID, name string) bool {
-	cat := s.catalog()
-	if _, ok := cat.Table(schema, name); ok {
-		return true
-	}
-	for _, t := range cat.Tables() {
-		if t.Schema != schema {
-			continue
-		}
-		for i := range t.Constraints {
-			if t.Constraints[i].Name == name {
-				return true
-			}
-		}
-	}
-	return false
+	_, ok := s.catalog().Relation(schema, name)
+	return ok
 }
 
 func (b *tableBuilder) build() error {
