@@ -12,6 +12,7 @@ import (
 	"tsdb/sql"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
 )
 
 // alteration is one ALTER TABLE: a copy of the table that its actions change,
@@ -24,6 +25,8 @@ type alteration struct {
 	rewrite bool
 	rekeyed bool                             // the primary key came or went
 	fill    map[table.ColumnID]*defaultValue // values that differ from row to row
+	changed map[table.ColumnID]*changedType  // columns of another type
+	running *rewriting                       // while rows are copied
 	notNull map[table.ColumnID]bool          // columns that must be found without NULLs
 	added   map[table.ColumnID]bool
 }
@@ -37,14 +40,15 @@ func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query
 		return err
 	}
 	x := s.newAlteration(st, t)
-	// As in PostgreSQL, columns go before columns come, and keys come last.
-	for phase := range 4 {
+	// As in PostgreSQL, columns go before they change and others come, and keys
+	// come last.
+	for phase := range 5 {
 		for _, c := range n.Cmds {
 			cmd := c.GetAlterTableCmd()
 			if alterPhase(cmd) != phase {
 				continue
 			}
-			if err := x.action(cmd); err != nil {
+			if err := x.action(ctx, cmd); err != nil {
 				return err
 			}
 		}
@@ -54,7 +58,7 @@ func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query
 
 func (s *Session) newAlteration(st *sql.Statement, t *catalog.Table) *alteration {
 	return &alteration{tableBuilder: tableBuilder{s: s, st: st, t: t.Clone(), null: map[int]bool{}}, old: t,
-		fill: map[table.ColumnID]*defaultValue{}, notNull: map[table.ColumnID]bool{}, added: map[table.ColumnID]bool{}}
+		fill: map[table.ColumnID]*defaultValue{}, changed: map[table.ColumnID]*changedType{}, notNull: map[table.ColumnID]bool{}, added: map[table.ColumnID]bool{}}
 }
 
 // alterTarget finds the table and waits until nobody else changes its rows;
@@ -78,20 +82,23 @@ func alterPhase(cmd *pg_query.AlterTableCmd) int {
 	switch cmd.Subtype {
 	case pg_query.AlterTableType_AT_DropColumn, pg_query.AlterTableType_AT_DropConstraint, pg_query.AlterTableType_AT_DropNotNull:
 		return 0
-	case pg_query.AlterTableType_AT_AddColumn:
+	case pg_query.AlterTableType_AT_AlterColumnType:
 		return 1
+	case pg_query.AlterTableType_AT_AddColumn:
+		return 2
 	case pg_query.AlterTableType_AT_AddConstraint:
-		return 3
+		return 4
 	}
-	return 2
+	return 3
 }
 
-func (x *alteration) action(cmd *pg_query.AlterTableCmd) error {
+func (x *alteration) action(ctx context.Context, cmd *pg_query.AlterTableCmd) error {
+	cascade := cmd.Behavior == pg_query.DropBehavior_DROP_CASCADE
 	switch cmd.Subtype {
 	case pg_query.AlterTableType_AT_AddColumn:
 		return x.addColumn(cmd.Def.GetColumnDef(), cmd.MissingOk)
 	case pg_query.AlterTableType_AT_DropColumn:
-		return x.dropColumn(cmd.Name, cmd.MissingOk)
+		return x.dropColumn(ctx, cmd.Name, cascade, cmd.MissingOk)
 	case pg_query.AlterTableType_AT_ColumnDefault:
 		return x.setDefault(cmd.Name, cmd.Def)
 	case pg_query.AlterTableType_AT_SetNotNull:
@@ -106,7 +113,7 @@ func (x *alteration) action(cmd *pg_query.AlterTableCmd) error {
 	case pg_query.AlterTableType_AT_AddConstraint:
 		return x.addConstraint(cmd.Def.GetConstraint())
 	case pg_query.AlterTableType_AT_DropConstraint:
-		return x.dropConstraint(cmd.Name, cmd.MissingOk)
+		return x.dropConstraint(ctx, cmd.Name, cascade, cmd.MissingOk)
 	case pg_query.AlterTableType_AT_SetRelOptions:
 		return x.setOptions(cmd.Def.GetList().GetItems())
 	case pg_query.AlterTableType_AT_ResetRelOptions:
@@ -114,7 +121,7 @@ func (x *alteration) action(cmd *pg_query.AlterTableCmd) error {
 	case pg_query.AlterTableType_AT_ChangeOwner:
 		return x.setOwner(cmd.Newowner)
 	case pg_query.AlterTableType_AT_AlterColumnType:
-		return pgerr.Unsupported("ALTER COLUMN TYPE")
+		return x.changeType(cmd.Name, cmd.Def.GetColumnDef())
 	case pg_query.AlterTableType_AT_SetStatistics, pg_query.AlterTableType_AT_SetStorage, pg_query.AlterTableType_AT_SetLogged,
 		pg_query.AlterTableType_AT_ClusterOn, pg_query.AlterTableType_AT_DropCluster:
 		return nil // hints to a storage that works in another way
@@ -194,7 +201,9 @@ func (x *alteration) valueOfAdded(i int) error {
 	return err
 }
 
-func (x *alteration) dropColumn(name string, missingOK bool) error {
+// dropColumn is DROP COLUMN: what depends on the column is in the way, or goes
+// with it.
+func (x *alteration) dropColumn(ctx context.Context, name string, cascade, missingOK bool) error {
 	i := x.t.ColumnIndex(name)
 	if i < 0 {
 		if slices.Contains(systemColumns, name) {
@@ -206,17 +215,41 @@ func (x *alteration) dropColumn(name string, missingOK bool) error {
 		}
 		return pgerr.New(pgerr.UndefinedColumn, `column "%s" of relation "%s" does not exist`, name, x.old.Name)
 	}
-	if pk := x.t.PrimaryKey(); pk != nil && slices.Contains(pk.Columns, i) {
-		return pgerr.Unsupported("dropping a column of the primary key").
-			WithHint("Drop the constraint %s first, or copy the rows into another table.", pk.Name)
+	num := x.t.Columns[i].AttNum
+	if err := x.s.dropDependents(ctx, columnRef(x.old.OID, num), x.old, cascade, x.removePart); err != nil {
+		return err
 	}
-	if x.t.Storage.Layout == table.Columnar && x.t.Storage.Time == i {
-		return pgerr.Unsupported("dropping the time column").WithHint("Copy the rows into another table.")
+	return x.removeColumn(x.t.ColumnByNum(num))
+}
+
+// removeColumn takes out a column and the keys and indexes that it is part of.
+// Without the time column or part of the key the rows have to lie in another
+// way.
+func (x *alteration) removeColumn(i int) error {
+	if i < 0 {
+		return nil
 	}
 	if len(x.t.Columns) == 1 {
 		return pgerr.Unsupported("a table without columns")
 	}
+	num := x.t.Columns[i].AttNum
+	if pk := x.t.PrimaryKey(); pk != nil && slices.Contains(pk.Columns, i) {
+		x.rewrite, x.rekeyed = true, true
+	}
+	x.t.Indexes = slices.DeleteFunc(x.t.Indexes, func(ix catalog.Index) bool {
+		uses := slices.Contains(ix.Include, num) || slices.ContainsFunc(ix.Columns, func(c catalog.IndexColumn) bool { return c.Column == num })
+		x.rewrite = x.rewrite || uses && ix.Key
+		return uses
+	})
+	if x.t.Storage.Time == i {
+		x.rewrite, x.rekeyed = true, true
+		x.t.Storage.Time, x.t.Storage.Bucket, x.t.Storage.Retention = -1, 0, 0
+		x.t.Options = slices.DeleteFunc(x.t.Options, func(o catalog.Option) bool {
+			return o.Name == "time" || o.Name == "bucket" || o.Name == "retention"
+		})
+	}
 	x.t.RemoveColumn(i)
+	x.s.tx.local = x.s.tx.local.WithComment(columnRef(x.old.OID, num), "")
 	return nil
 }
 
@@ -265,20 +298,43 @@ func (x *alteration) addConstraint(c *pg_query.Constraint) error {
 	return x.tableConstraint(c)
 }
 
-func (x *alteration) dropConstraint(name string, missingOK bool) error {
-	i := slices.IndexFunc(x.t.Constraints, func(c catalog.Constraint) bool { return c.Name == name && !c.Index })
-	if i < 0 {
+// dropConstraint is DROP CONSTRAINT of any kind. Without the primary key the
+// rows lie in another way.
+func (x *alteration) dropConstraint(ctx context.Context, name string, cascade, missingOK bool) error {
+	oid, ok := constraintNamed(x.t, name)
+	if !ok {
 		if missingOK {
 			x.s.notice(pgerr.Notice(`constraint "%s" of relation "%s" does not exist, skipping`, name, x.old.Name))
 			return nil
 		}
 		return pgerr.New(pgerr.UndefinedObject, `constraint "%s" of relation "%s" does not exist`, name, x.old.Name)
 	}
-	if x.t.Constraints[i].Primary {
-		x.rewrite, x.rekeyed = true, true
+	ref := constraintRef(oid)
+	if err := x.s.dropDependents(ctx, ref, x.old, cascade, x.removePart); err != nil {
+		return err
 	}
-	x.t.Constraints = slices.Delete(x.t.Constraints, i, i+1)
-	return nil
+	x.s.forget(ref.Class, ref.OID)
+	return x.removePart(ref)
+}
+
+// constraintNamed finds a constraint of a table by name.
+func constraintNamed(t *catalog.Table, name string) (types.OID, bool) {
+	for _, c := range t.Constraints {
+		if c.Name == name && !c.Index {
+			return c.OID, true
+		}
+	}
+	for _, c := range t.Checks {
+		if c.Name == name {
+			return c.OID, true
+		}
+	}
+	for _, c := range t.ForeignKeys {
+		if c.Name == name {
+			return c.OID, true
+		}
+	}
+	return 0, false
 }
 
 func (x *alteration) setOwner(role *pg_query.RoleSpec) error {
@@ -367,18 +423,5 @@ func (x *alteration) scan(ctx context.Context, req table.ScanRequest, f func(*ve
 	if err != nil {
 		return err
 	}
-	r := sc.NewReader()
-	defer r.Close()
-	for {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		b, err := r.Next()
-		if b == nil || err != nil {
-			return err
-		}
-		if err := f(b); err != nil {
-			return err
-		}
-	}
+	return readAll(ctx, sc, f)
 }

@@ -3,19 +3,36 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
+	"tsdb/colstore/table"
+	"tsdb/colstore/vector"
+	"tsdb/planner/bind"
+	"tsdb/planner/scalar"
+	"tsdb/rowkey"
 	"tsdb/sql"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
 )
 
-// createIndex runs CREATE UNIQUE INDEX: uniqueness without a constraint's row
-// in pg_constraint.
+// accessMethods are PostgreSQL's. An index that is only recorded may name any.
+var accessMethods = []string{"btree", "hash", "gist", "gin", "spgist", "brin"}
+
+// maxIndexColumns is PostgreSQL's limit.
+const maxIndexColumns = 32
+
+// createIndex runs CREATE [UNIQUE] INDEX. A unique index is enforced. Another
+// one on an empty table without a key may become the key order; the rest are
+// recorded, and a notice says so.
 func (s *Session) createIndex(ctx context.Context, st *sql.Statement, n *pg_query.IndexStmt) error {
-	if err := refuseIndex(n); err != nil {
-		return err
+	if n.AccessMethod != "" && !slices.Contains(accessMethods, n.AccessMethod) {
+		return pgerr.New(pgerr.UndefinedObject, `access method "%s" does not exist`, n.AccessMethod)
+	}
+	if n.TableSpace != "" {
+		return pgerr.Unsupported("TABLESPACE")
 	}
 	t, err := s.alterTarget(ctx, n.Relation, false)
 	if err != nil {
@@ -31,13 +48,32 @@ func (s *Session) createIndex(ctx context.Context, st *sql.Statement, n *pg_quer
 		return e
 	}
 	x := s.newAlteration(st, t)
+	if n.Unique {
+		return x.uniqueIndex(ctx, n)
+	}
+	return x.plainIndex(ctx, n)
+}
+
+// uniqueIndex is CREATE UNIQUE INDEX: uniqueness without a constraint's row in
+// pg_constraint.
+func (x *alteration) uniqueIndex(ctx context.Context, n *pg_query.IndexStmt) error {
+	switch {
+	case n.WhereClause != nil:
+		return pgerr.Unsupported("a partial unique index")
+	case len(n.IndexIncludingParams) > 0:
+		return pgerr.Unsupported("INCLUDE in a unique index")
+	case n.NullsNotDistinct:
+		return pgerr.Unsupported("NULLS NOT DISTINCT")
+	case n.AccessMethod != "" && n.AccessMethod != "btree":
+		return pgerr.New(pgerr.FeatureNotSupported, `access method "%s" does not support unique indexes`, n.AccessMethod)
+	}
 	k := keyClause{name: n.Idxname, index: true}
 	for _, p := range n.IndexParams {
 		name := p.GetIndexElem().GetName()
 		if name == "" {
-			return pgerr.Unsupported("an index on an expression")
+			return pgerr.Unsupported("a unique index on an expression")
 		}
-		if t.ColumnIndex(name) < 0 {
+		if x.t.ColumnIndex(name) < 0 {
 			return pgerr.New(pgerr.UndefinedColumn, `column "%s" does not exist`, name)
 		}
 		if !slices.Contains(k.columns, name) {
@@ -48,44 +84,218 @@ func (s *Session) createIndex(ctx context.Context, st *sql.Statement, n *pg_quer
 	return x.apply(ctx)
 }
 
-func refuseIndex(n *pg_query.IndexStmt) error {
-	switch {
-	case !n.Unique:
-		return pgerr.Unsupported("CREATE INDEX").WithHint("Rows are sorted by the primary key; CREATE UNIQUE INDEX adds uniqueness.")
-	case n.WhereClause != nil:
-		return pgerr.Unsupported("a partial index")
-	case len(n.IndexIncludingParams) > 0:
-		return pgerr.Unsupported("INCLUDE in an index")
-	case n.NullsNotDistinct:
-		return pgerr.Unsupported("NULLS NOT DISTINCT")
-	case n.AccessMethod != "" && n.AccessMethod != "btree":
-		return pgerr.New(pgerr.FeatureNotSupported, `access method "%s" does not support unique indexes`, n.AccessMethod)
-	case n.TableSpace != "":
-		return pgerr.Unsupported("TABLESPACE")
+// plainIndex is CREATE INDEX without UNIQUE.
+func (x *alteration) plainIndex(ctx context.Context, n *pg_query.IndexStmt) error {
+	ix := catalog.Index{Name: n.Idxname, Method: n.AccessMethod}
+	if ix.Method == "" {
+		ix.Method = "btree"
 	}
-	return nil
+	var parts []string
+	if len(n.IndexParams) > maxIndexColumns {
+		return pgerr.New(pgerr.TooManyColumns, "cannot use more than %d columns in an index", maxIndexColumns)
+	}
+	for _, p := range n.IndexParams {
+		c, part, err := x.indexColumn(p.GetIndexElem(), ix.Method)
+		if err != nil {
+			return err
+		}
+		ix.Columns, parts = append(ix.Columns, c), append(parts, part)
+	}
+	for _, p := range n.IndexIncludingParams {
+		col := x.t.ColumnIndex(p.GetIndexElem().GetName())
+		if col < 0 {
+			return pgerr.New(pgerr.UndefinedColumn, `column "%s" does not exist`, p.GetIndexElem().GetName())
+		}
+		ix.Include = append(ix.Include, x.t.Columns[col].AttNum)
+	}
+	if n.WhereClause != nil {
+		text, err := deparse(n.WhereClause)
+		if err != nil {
+			return err
+		}
+		e, _, err := x.over(text, bind.ForIndexWhere, types.T(types.Bool))
+		if err != nil {
+			return err
+		}
+		if !bind.Immutable(e) {
+			return pgerr.New(pgerr.InvalidObjectDefinition, "functions in index predicate must be marked IMMUTABLE")
+		}
+		ix.Where = text
+	}
+	for _, o := range n.Options {
+		ix.Options = append(ix.Options, catalog.Option{Name: o.GetDefElem().GetDefname(), Value: constText(o.GetDefElem().GetArg())})
+	}
+	var err error
+	if ix.OID, err = x.s.e.newOID(); err != nil {
+		return err
+	}
+	if ix.Name == "" {
+		ix.Name = x.indexName(parts)
+	}
+	empty, err := x.isEmpty(ctx)
+	if err != nil {
+		return err
+	}
+	ix.Key = empty && x.givesOrder(&ix)
+	x.t.Indexes = append(x.t.Indexes, ix)
+	if ix.Key {
+		x.rewrite = true
+	} else {
+		x.s.notice(x.recordedNotice(&ix))
+	}
+	return x.apply(ctx)
 }
 
-// dropIndex removes an index that CREATE UNIQUE INDEX made; found is false if
-// there is none of that name.
-func (s *Session) dropIndex(ctx context.Context, schema, name string) (found bool, err error) {
-	for _, t := range s.catalog().Tables() {
-		if schema != "" && s.schemaName(t.Schema) != schema {
-			continue
-		}
-		i := slices.IndexFunc(t.Constraints, func(c catalog.Constraint) bool { return c.Index && c.Name == name })
-		if i < 0 {
-			continue
-		}
-		if err := s.mustOwn(t); err != nil {
-			return true, err
-		}
-		if err := s.lockTableAlone(ctx, t.OID); err != nil {
-			return true, err
-		}
-		x := s.newAlteration(nil, t)
-		x.t.Constraints = slices.Delete(x.t.Constraints, i, i+1)
-		return true, x.apply(ctx)
+// indexColumn reads one column or expression of an index; part is what it adds
+// to the name that the index gets by default.
+func (x *alteration) indexColumn(e *pg_query.IndexElem, method string) (c catalog.IndexColumn, part string, err error) {
+	c.Desc = e.Ordering == pg_query.SortByDir_SORTBY_DESC
+	c.NullsFirst = e.NullsOrdering == pg_query.SortByNulls_SORTBY_NULLS_FIRST ||
+		c.Desc && e.NullsOrdering != pg_query.SortByNulls_SORTBY_NULLS_LAST
+	if method != "btree" && (e.Ordering != pg_query.SortByDir_SORTBY_DEFAULT || e.NullsOrdering != pg_query.SortByNulls_SORTBY_NULLS_DEFAULT) {
+		return c, "", pgerr.New(pgerr.FeatureNotSupported, `access method "%s" does not support ASC/DESC options`, method)
 	}
-	return false, nil
+	c.OpClass = nameOf(e.Opclass)
+	if e.Name != "" {
+		col := x.t.ColumnIndex(e.Name)
+		if col < 0 {
+			return c, "", pgerr.New(pgerr.UndefinedColumn, `column "%s" does not exist`, e.Name)
+		}
+		c.Column = x.t.Columns[col].AttNum
+		return c, e.Name, nil
+	}
+	if c.Expr, err = deparse(e.Expr); err != nil {
+		return c, "", err
+	}
+	b, _, err := x.over(c.Expr, bind.ForIndex, types.T(types.Unknown))
+	if err != nil {
+		return c, "", err
+	}
+	if !bind.Immutable(b) {
+		return c, "", pgerr.New(pgerr.InvalidObjectDefinition, "functions in index expression must be marked IMMUTABLE")
+	}
+	part = "expr"
+	if f := e.Expr.GetFuncCall(); f != nil {
+		part = f.Funcname[len(f.Funcname)-1].GetString_().GetSval()
+	}
+	return c, part, nil
+}
+
+// over binds an expression over the columns of the table as it was. Positions
+// in its text mean nothing in the statement and are left out.
+func (x *alteration) over(text string, use bind.Use, want types.Type) (scalar.Expr, bool, error) {
+	env := (*bind.Env)(x.s.env(x.s.catalog(), x.s.functionCtx(), nil))
+	e, ok, err := bind.ExpressionOver(env, text, x.old, use, want)
+	if err != nil {
+		pe := *pgerr.From(err)
+		pe.Position = 0
+		err = &pe
+	}
+	return e, ok, err
+}
+
+// indexName is the name that PostgreSQL gives an index.
+func (x *alteration) indexName(parts []string) string {
+	for n := 0; ; n++ {
+		end := "idx"
+		if n > 0 {
+			end += itoa(int64(n))
+		}
+		if name := objectNameFor(x.t.Name, strings.Join(parts, "_"), end); !x.nameTaken(name) {
+			return name
+		}
+	}
+}
+
+// givesOrder reports whether an index says in which order rows are to lie: its
+// time column after at least one other, in a table that has no key yet.
+func (x *alteration) givesOrder(ix *catalog.Index) bool {
+	s := &x.t.Storage
+	if s.Layout != table.Columnar || s.Time < 0 || len(s.Key) > 0 || ix.Method != "btree" || ix.Where != "" {
+		return false
+	}
+	at := -1
+	for i, c := range ix.Columns {
+		col := x.t.ColumnByNum(c.Column)
+		if c.Column == 0 || s.Columns[col].Codec == rowkey.CodecNone {
+			return false
+		}
+		if col == s.Time {
+			at = i
+		}
+	}
+	return at > 0
+}
+
+// recordedNotice says what an index does that neither orders rows nor keeps
+// them unique.
+func (x *alteration) recordedNotice(ix *catalog.Index) *pgerr.Error {
+	n := pgerr.Notice(`index "%s" is recorded and not used: rows are found by their key, their time and the ranges of values in each block`, ix.Name)
+	if x.t.PrimaryKey() == nil && x.orderable(ix) {
+		n.Hint = "CLUSTER " + quoteIdent(x.t.Name) + " USING " + quoteIdent(ix.Name) + " makes it the order of the rows."
+	}
+	return n
+}
+
+// orderable reports whether CLUSTER can order the rows by an index.
+func (x *alteration) orderable(ix *catalog.Index) bool {
+	if x.t.Storage.Layout != table.Columnar || ix.Method != "btree" || ix.Where != "" {
+		return false
+	}
+	return !slices.ContainsFunc(ix.Columns, func(c catalog.IndexColumn) bool {
+		return c.Column == 0 || x.t.Storage.Columns[x.t.ColumnByNum(c.Column)].Codec == rowkey.CodecNone
+	})
+}
+
+// isEmpty reports whether the table has no row.
+func (x *alteration) isEmpty(ctx context.Context) (bool, error) {
+	found := false
+	err := x.scan(ctx, table.ScanRequest{}, func(b *vector.Batch) error {
+		found = found || b.Rows() > 0
+		return nil
+	})
+	return !found, err
+}
+
+// cluster runs CLUSTER table USING index: the index becomes the order of the
+// rows.
+func (s *Session) cluster(ctx context.Context, n *pg_query.ClusterStmt) error {
+	if n.Relation == nil {
+		return nil // every table is in the order of its key at all times
+	}
+	t, err := s.alterTarget(ctx, n.Relation, false)
+	if err != nil {
+		return err
+	}
+	x := s.newAlteration(nil, t)
+	if n.Indexname == "" {
+		if len(t.Storage.Key) == 0 {
+			return pgerr.New(pgerr.UndefinedObject, `there is no previously clustered index for table "%s"`, t.Name)
+		}
+		return nil
+	}
+	pk := t.PrimaryKey()
+	if pk != nil && pk.Name == n.Indexname {
+		return nil // as they always are
+	}
+	k := slices.IndexFunc(x.t.Indexes, func(i catalog.Index) bool { return i.Name == n.Indexname })
+	unique := slices.ContainsFunc(x.t.Constraints, func(c catalog.Constraint) bool { return c.Name == n.Indexname })
+	switch {
+	case k < 0 && !unique:
+		return pgerr.New(pgerr.UndefinedObject, `index "%s" for table "%s" does not exist`, n.Indexname, t.Name)
+	case pk != nil:
+		return pgerr.Unsupported("an order of rows other than the primary key's").
+			WithHint("Drop the constraint %s first, or make a primary key of these columns.", pk.Name)
+	case unique:
+		return pgerr.Unsupported("CLUSTER on a unique index").WithHint("Make an index on the same columns without UNIQUE.")
+	case !x.orderable(&x.t.Indexes[k]):
+		return pgerr.Unsupported("CLUSTER on this index").WithHint("Rows are ordered by plain columns, in tables of layout columnar.")
+	case x.t.Indexes[k].Key:
+		return nil
+	}
+	for i := range x.t.Indexes {
+		x.t.Indexes[i].Key = i == k
+	}
+	x.rewrite = true
+	return x.apply(ctx)
 }

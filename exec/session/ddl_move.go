@@ -16,8 +16,12 @@ import (
 
 // move copies the rows into a new storage of the altered shape and drops the
 // old one, all in this transaction. A primary key that came or went decides the
-// layout anew, as in CREATE TABLE.
+// layout anew, as in CREATE TABLE. Readers go on with the old rows until it
+// commits; whether writers do, too, followable says.
 func (x *alteration) move(ctx context.Context) error {
+	snap := x.s.writeTx().Snapshot()
+	rows := snap.Stats(x.old.Storage.ID).Rows
+	snap.Close()
 	if err := x.newStorage(); err != nil {
 		return err
 	}
@@ -25,10 +29,41 @@ func (x *alteration) move(ctx context.Context) error {
 	if err := tx.CreateTable(x.t.Storage); err != nil {
 		return err
 	}
-	w := x.s.newWriter(ctx, x.t)
-	w.options = &table.AppendOptions{}
+	r, done := x.beginRewrite(rows)
+	defer done()
 	m := newMover(x)
-	err := x.scan(ctx, table.ScanRequest{Columns: allOf(x.old)}, func(b *vector.Batch) error {
+	var err error
+	if x.followable(rows) {
+		err = x.follow(ctx, m, r)
+	} else {
+		r.enter("writing new heap")
+		err = x.copyAll(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	r.enter("swapping relation files")
+	if err := tx.DropTable(x.old.Storage.ID); err != nil {
+		return err
+	}
+	x.s.tx.local = x.s.tx.local.WithTable(x.t)
+	return nil
+}
+
+// copyAll copies the rows as this transaction sees them.
+func (x *alteration) copyAll(ctx context.Context, m *mover) error {
+	snap := x.s.writeTx().Snapshot()
+	defer snap.Close()
+	sc, err := snap.Scan(x.old.Storage.ID, table.ScanRequest{Columns: allOf(x.old)})
+	if err != nil {
+		return err
+	}
+	return x.copyRows(ctx, sc, m)
+}
+
+// copyRows appends what a scan of the old storage reads to the new one.
+func (x *alteration) copyRows(ctx context.Context, sc table.Scan, m *mover) error {
+	return readAll(ctx, sc, func(b *vector.Batch) error {
 		rows, err := m.rows(b)
 		if err != nil {
 			return err
@@ -36,17 +71,10 @@ func (x *alteration) move(ctx context.Context) error {
 		if err := x.nullsIn(rows); err != nil {
 			return err
 		}
-		_, err = tx.AppendWith(ctx, x.t.Storage.ID, rows, *w.options)
+		x.running.done.Add(int64(rows.N))
+		_, err = x.s.writeTx().AppendWith(ctx, x.t.Storage.ID, rows, table.AppendOptions{})
 		return x.moveError(err)
 	})
-	if err != nil {
-		return err
-	}
-	if err := tx.DropTable(x.old.Storage.ID); err != nil {
-		return err
-	}
-	x.s.tx.local = x.s.tx.local.WithTable(x.t)
-	return nil
 }
 
 func allOf(t *catalog.Table) []int {
@@ -123,7 +151,14 @@ func (m *mover) rows(b *vector.Batch) (*vector.Batch, error) {
 	m.out.Cols, m.out.N = m.out.Cols[:0], b.N
 	for i := range m.source {
 		dst := &m.cols[i]
-		switch fill := m.x.fill[m.x.t.Columns[i].ID]; {
+		id := m.x.t.Columns[i].ID
+		switch fill, change := m.x.fill[id], m.x.changed[id]; {
+		case change != nil:
+			v, err := change.prog.Eval(change.env, b)
+			if err != nil {
+				return nil, err
+			}
+			m.out.Cols = append(m.out.Cols, v.Flat(dst))
 		case m.source[i] >= 0:
 			m.out.Cols = append(m.out.Cols, b.Cols[m.source[i]].Flat(dst))
 		case fill != nil:
@@ -145,6 +180,18 @@ func (m *mover) rows(b *vector.Batch) (*vector.Batch, error) {
 		}
 	}
 	return &m.out, nil
+}
+
+// known lists the new columns whose values follow from the old row: copies of
+// rows that agree in them may stand for each other.
+func (m *mover) known() []int {
+	var out []int
+	for i := range m.source {
+		if m.source[i] >= 0 {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // nullsIn refuses NULLs in columns that are to be without.

@@ -244,7 +244,7 @@ func (x *alteration) removePart(ref catalog.Ref) error {
 			x.t.Columns[i].Default, x.t.Columns[i].Depends = "", nil
 			return nil
 		}
-		return x.dropColumn(x.t.Columns[i].Name, false)
+		return x.removeColumn(i)
 	}
 	p := findPart(x.t, ref)
 	switch {

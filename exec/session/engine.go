@@ -36,8 +36,11 @@ type Engine struct {
 
 	metrics metrics
 
+	followRows int64 // tables with fewer rows are rewritten while writers wait
+
 	mu       sync.Mutex // guards the fields below
 	sessions map[int32]*Session
+	rewrites map[types.OID]*rewriting // by table
 	nextPID  int32
 	closed   bool
 }
@@ -72,7 +75,7 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
-	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, nextPID: 1000,
+	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, rewrites: map[types.OID]*rewriting{}, nextPID: 1000, followRows: followRows,
 		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
 	snap, ok, err := catalog.Load(store.Meta)

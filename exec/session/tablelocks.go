@@ -205,7 +205,12 @@ func (s *Session) lockTable(ctx context.Context, oid types.OID) error {
 }
 
 // lockTableAlone waits for all who change a table's rows; DDL only.
+//
+// Errors: 55006 if another session rewrites the table.
 func (s *Session) lockTableAlone(ctx context.Context, oid types.OID) error {
+	if err := s.e.rewritten(oid, s.tx); err != nil {
+		return err
+	}
 	ctx, stop := s.withLockTimeout(ctx)
 	defer stop()
 	return s.lockError(s.e.locks.only(ctx, s.tx, oid))

@@ -93,6 +93,8 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		tag, run = "ALTER ROLE", func() error { return s.alterRole(n.AlterRoleStmt) }
 	case *pg_query.Node_DropRoleStmt:
 		tag, run = "DROP ROLE", func() error { return s.dropRole(n.DropRoleStmt) }
+	case *pg_query.Node_ClusterStmt:
+		tag, run = "CLUSTER", func() error { return s.cluster(ctx, n.ClusterStmt) }
 	case *pg_query.Node_CreateSchemaStmt:
 		tag, run = "CREATE SCHEMA", func() error { return s.createSchema(n.CreateSchemaStmt) }
 	default:

@@ -132,8 +132,8 @@ func (t *Table) Clone() *Table {
 	return &n
 }
 
-// RemoveColumn leaves out column i and the UNIQUE constraints that it is part
-// of. It is neither in the primary key nor the time column.
+// RemoveColumn leaves out column i and the keys that it is part of. It is not
+// the time column.
 func (t *Table) RemoveColumn(i int) {
 	t.Columns = slices.Delete(t.Columns, i, i+1)
 	t.Storage.Columns = slices.Delete(t.Storage.Columns, i, i+1)

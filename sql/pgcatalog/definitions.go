@@ -22,16 +22,6 @@ func constraintDef(t *catalog.Table, c *catalog.Constraint) string {
 	return "UNIQUE (" + columnList(t, c) + ")"
 }
 
-// indexDef is the text of pg_get_indexdef: the whole statement, with the table
-// qualified by its schema unless pretty is set and the search path finds it.
-func (s *source) indexDef(o object, pretty bool) string {
-	table := QuoteIdent(o.table.Name)
-	if !pretty || !s.visible(object{oid: o.table.OID, name: o.table.Name}) {
-		table = QuoteIdent(o.schema) + "." + table
-	}
-	return "CREATE UNIQUE INDEX " + QuoteIdent(o.name) + " ON " + table + " USING btree (" + columnList(o.table, o.index) + ")"
-}
-
 // attrDefOID is the OID of the pg_attrdef row of a column. A table owns the
 // OIDs of its pg_class and pg_type rows only, so default rows are numbered
 // from the table's OID in a range of their own.

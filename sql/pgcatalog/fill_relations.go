@@ -42,6 +42,8 @@ var fills = map[string]func(*rows, *source){
 	"tsdb_stat.segments":                         fillSegments,
 	"tsdb_stat.chunks":                           fillChunks,
 	"tsdb_stat.writes":                           fillWrites,
+	"tsdb_stat.rewrites":                         fillRewrites,
+	"pg_catalog.pg_stat_progress_cluster":        fillProgressCluster,
 	"information_schema.schemata":                fillSchemata,
 	"information_schema.tables":                  fillInfoTables,
 	"information_schema.columns":                 fillInfoColumns,
@@ -96,15 +98,14 @@ func fillClass(w *rows, s *source) {
 		w.oid("oid", t.OID).text("relname", t.Name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
 		w.text("relkind", "r").num("relnatts", int64(max(int(t.Last), len(t.Columns)))).oid("relam", 2).oid("reltype", t.TypeOID)
 		w.oid("relfilenode", t.OID).num("relpages", (bytes+8191)/8192).num("reltuples", n)
-		w.bool("relhasindex", len(t.Constraints) > 0).text("relreplident", "d")
+		w.bool("relhasindex", len(t.Constraints)+len(t.Indexes) > 0).text("relreplident", "d")
 		if opts := optionArray(t.Options); opts != "" {
 			w.array("reloptions", opts)
 		}
 		classDefaults(w)
-		for i := range t.Constraints {
-			c := &t.Constraints[i]
-			w.oid("oid", c.IndexOID).text("relname", c.Name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
-			w.text("relkind", "i").num("relnatts", int64(len(c.Columns))).oid("relam", 403).oid("relfilenode", c.IndexOID)
+		for _, x := range indexesOf(t) {
+			w.oid("oid", x.oid).text("relname", x.name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
+			w.text("relkind", "i").num("relnatts", int64(x.width())).oid("relam", x.methodOID()).oid("relfilenode", x.oid)
 			classDefaults(w)
 		}
 	}
@@ -153,10 +154,9 @@ func fillAttribute(w *rows, s *source) {
 			c := &t.Columns[i]
 			attribute(w, t.OID, int(c.AttNum), c.Name, c.Type, c.NotNull, c.Default != "")
 		}
-		for i := range t.Constraints {
-			con := &t.Constraints[i]
-			for j, col := range con.Columns {
-				attribute(w, con.IndexOID, j+1, t.Columns[col].Name, t.Columns[col].Type, false, false)
+		for _, x := range indexesOf(t) {
+			for j := range x.width() {
+				attribute(w, x.oid, j+1, x.columnName(j), x.columnType(j), false, false)
 			}
 		}
 	}
@@ -181,21 +181,6 @@ func attNums(t *catalog.Table, cols []int, sep string) string {
 }
 
 func repeat(v string, n int) string { return strings.TrimSuffix(strings.Repeat(v+" ", n), " ") }
-
-func fillIndex(w *rows, s *source) {
-	for _, t := range s.cat.Tables() {
-		for i := range t.Constraints {
-			c := &t.Constraints[i]
-			n := len(c.Columns)
-			w.oid("indexrelid", c.IndexOID).oid("indrelid", t.OID).nums(int64(n), "indnatts", "indnkeyatts")
-			w.bools(true, "indisunique", "indimmediate", "indisvalid", "indisready", "indislive").bool("indisprimary", c.Primary)
-			w.bools(false, "indnullsnotdistinct", "indisexclusion", "indisclustered", "indcheckxmin", "indisreplident")
-			w.array("indkey", attNums(t, c.Columns, " ")).array("indoption", repeat("0", n))
-			w.array("indcollation", repeat("0", n)).array("indclass", repeat("0", n))
-			w.end()
-		}
-	}
-}
 
 func fillConstraint(w *rows, s *source) {
 	for _, t := range s.cat.Tables() {
@@ -228,18 +213,7 @@ func fillTables(w *rows, s *source) {
 	}
 	for _, t := range s.cat.Tables() {
 		w.text("schemaname", s.schemaName(t.Schema)).text("tablename", t.Name).text("tableowner", s.roleName(t.Owner))
-		w.bool("hasindexes", len(t.Constraints) > 0).bools(false, "hasrules", "hastriggers", "rowsecurity").end()
-	}
-}
-
-func fillIndexes(w *rows, s *source) {
-	for _, t := range s.cat.Tables() {
-		for i := range t.Constraints {
-			c := &t.Constraints[i]
-			schema := s.schemaName(t.Schema)
-			w.text("schemaname", schema).text("tablename", t.Name).text("indexname", c.Name)
-			w.text("indexdef", s.indexDef(object{c.IndexOID, c.Name, schema, 'i', t, c}, false)).end()
-		}
+		w.bool("hasindexes", len(t.Constraints)+len(t.Indexes) > 0).bools(false, "hasrules", "hastriggers", "rowsecurity").end()
 	}
 }
 

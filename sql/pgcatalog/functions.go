@@ -131,14 +131,14 @@ func getIndexDef(s *source, args []*vector.Vector, i int) (string, bool) {
 	}
 	if len(args) == 3 {
 		if col := int(args[1].I32[i&args[1].Mask()]); col > 0 {
-			if col > len(o.index.Columns) {
+			if col > o.index.width() {
 				return "", true
 			}
-			return QuoteIdent(o.table.Columns[o.index.Columns[col-1]].Name), true
+			return o.index.column(col - 1), true
 		}
-		return s.indexDef(o, args[2].Bool(i)), true
+		return s.indexDef(o.index, args[2].Bool(i)), true
 	}
-	return s.indexDef(o, false), true
+	return s.indexDef(o.index, false), true
 }
 
 func getConstraintDef(s *source, args []*vector.Vector, i int) (string, bool) {

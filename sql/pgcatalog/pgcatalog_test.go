@@ -88,10 +88,10 @@ func TestDefinitions(t *testing.T) {
 	if !ok {
 		t.Fatal("index not found")
 	}
-	if got, want := s.indexDef(o, false), `CREATE UNIQUE INDEX "t_Odd_key" ON public.t USING btree ("Odd")`; got != want {
+	if got, want := s.indexDef(o.index, false), `CREATE UNIQUE INDEX "t_Odd_key" ON public.t USING btree ("Odd")`; got != want {
 		t.Errorf("index: %s, want %s", got, want)
 	}
-	if got, want := s.indexDef(o, true), `CREATE UNIQUE INDEX "t_Odd_key" ON t USING btree ("Odd")`; got != want {
+	if got, want := s.indexDef(o.index, true), `CREATE UNIQUE INDEX "t_Odd_key" ON t USING btree ("Odd")`; got != want {
 		t.Errorf("index: %s, want %s", got, want)
 	}
 	if got, want := constraintDef(o.table, &o.table.Constraints[0]), "PRIMARY KEY (a)"; got != want {

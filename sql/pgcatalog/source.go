@@ -42,6 +42,17 @@ type Activity struct {
 // ActivityLister is implemented by a session that can list all sessions.
 type ActivityLister interface{ ListActivity() []Activity }
 
+// Rewrite is a table whose rows are being moved into another shape.
+type Rewrite struct {
+	PID         int32
+	Table       types.OID
+	Phase       string
+	Rows, Total int64 // copied so far, and in all as far as known
+}
+
+// RewriteLister is implemented by a session that can list all rewrites.
+type RewriteLister interface{ ListRewrites() []Rewrite }
+
 // source is what the fill functions read: the session's catalog and name.
 type source struct {
 	ctx *functions.Ctx
@@ -96,8 +107,8 @@ type object struct {
 	name   string
 	schema string
 	kind   byte
-	table  *catalog.Table      // of a table or index
-	index  *catalog.Constraint // of an index
+	table  *catalog.Table // of a table or index
+	index  *index         // of an index
 }
 
 func (s *source) object(oid types.OID) (object, bool) {
@@ -105,9 +116,9 @@ func (s *source) object(oid types.OID) (object, bool) {
 		return object{oid, t.Name, s.schemaName(t.Schema), 'r', t, nil}, true
 	}
 	for _, t := range s.cat.Tables() {
-		for i := range t.Constraints {
-			if c := &t.Constraints[i]; c.IndexOID == oid {
-				return object{oid, c.Name, s.schemaName(t.Schema), 'i', t, c}, true
+		for _, x := range indexesOf(t) {
+			if x.oid == oid {
+				return object{oid, x.name, s.schemaName(t.Schema), 'i', t, &x}, true
 			}
 		}
 	}
@@ -137,9 +148,12 @@ func (s *source) objectByName(schema, name string) (object, bool) {
 			return object{t.OID, t.Name, p, 'r', t, nil}, true
 		}
 		for _, t := range s.cat.Tables() {
-			for i := range t.Constraints {
-				if c := &t.Constraints[i]; t.Schema == sc.OID && c.Name == name {
-					return object{c.IndexOID, name, p, 'i', t, c}, true
+			if t.Schema != sc.OID {
+				continue
+			}
+			for _, x := range indexesOf(t) {
+				if x.name == name {
+					return object{x.oid, name, p, 'i', t, &x}, true
 				}
 			}
 		}
