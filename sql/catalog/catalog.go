@@ -98,6 +98,7 @@ type Table struct {
 	// Query uses.
 	Query       string
 	Path        []string
+	Names       []UsedName
 	Unpopulated bool
 	Depends     []Ref
 

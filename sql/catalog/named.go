@@ -136,6 +136,7 @@ type extras struct {
 	Indexes     []Index      `json:"indexes,omitempty"`
 	Query       string       `json:"query,omitempty"`
 	Path        []string     `json:"path,omitempty"`
+	Names       []UsedName   `json:"names,omitempty"`
 	Unpopulated bool         `json:"unpopulated,omitempty"`
 	Depends     []Ref        `json:"depends,omitempty"`
 	Temp        bool         `json:"temp,omitempty"`

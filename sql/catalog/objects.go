@@ -31,6 +31,22 @@ type ViewColumn struct {
 	Mod  int32     `json:"mod"`
 }
 
+// UsedName is a relation in the text of a view's query: a name there and what
+// it meant when the view was made. The relation and its columns may have other
+// names by now.
+type UsedName struct {
+	Schema  string       `json:"schema,omitempty"` // as written, empty: none
+	Name    string       `json:"name"`
+	OID     types.OID    `json:"oid"`
+	Columns []UsedColumn `json:"columns"` // that it had then, in order
+}
+
+// UsedColumn is a column by the name that it had.
+type UsedColumn struct {
+	Num  int16  `json:"num"` // AttNum; of a view: 1-based position
+	Name string `json:"name"`
+}
+
 // View is a query with a name. A materialized view is a Table with a Query.
 type View struct {
 	OID     types.OID    `json:"oid"`
@@ -41,6 +57,7 @@ type View struct {
 	Columns []ViewColumn `json:"columns"`
 	Query   string       `json:"query"` // SQL text of the SELECT
 	Path    []string     `json:"path"`  // search_path under which Query was written
+	Names   []UsedName   `json:"names,omitempty"`
 	Options []Option     `json:"options,omitempty"`
 	Depends []Ref        `json:"depends,omitempty"`
 	Temp    bool         `json:"temp,omitempty"`

@@ -175,7 +175,7 @@ func encodeTable(t *Table) Record {
 	for _, o := range t.Options {
 		rec.Options = append(rec.Options, optionRecord(o))
 	}
-	rec.extras = extras{t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path, t.Unpopulated, t.Depends, t.Temp, t.OnCommit}
+	rec.extras = extras{t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path, t.Names, t.Unpopulated, t.Depends, t.Temp, t.OnCommit}
 	if newer {
 		rec.Version = 2
 	}
@@ -254,7 +254,7 @@ func decodeTable(key string, value []byte) (*Table, error) {
 	s := &t.Storage
 	s.ID, s.Layout, s.Time, s.TimeUnit, s.Bucket, s.Conflict = r.Storage, r.Layout, r.Time, r.TimeUnit, r.Bucket, r.Conflict
 	s.Retention = r.Retention
-	t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path = r.Checks, r.ForeignKeys, r.Indexes, r.Query, r.Path
+	t.Checks, t.ForeignKeys, t.Indexes, t.Query, t.Path, t.Names = r.Checks, r.ForeignKeys, r.Indexes, r.Query, r.Path, r.Names
 	t.Unpopulated, t.Depends, t.Temp, t.OnCommit = r.Unpopulated, r.extras.Depends, r.Temp, r.OnCommit
 	for _, x := range t.Indexes {
 		for _, c := range x.Columns {
