@@ -80,6 +80,11 @@ func (s *Session) alterTarget(ctx context.Context, rv *pg_query.RangeVar, missin
 
 func alterPhase(cmd *pg_query.AlterTableCmd) int {
 	switch cmd.Subtype {
+	case pg_query.AlterTableType_AT_ColumnDefault:
+		if cmd.Def == nil {
+			return 0
+		}
+		return 3
 	case pg_query.AlterTableType_AT_DropColumn, pg_query.AlterTableType_AT_DropConstraint, pg_query.AlterTableType_AT_DropNotNull:
 		return 0
 	case pg_query.AlterTableType_AT_AlterColumnType:

@@ -39,7 +39,7 @@ func TestIndexGivesKeyOrder(t *testing.T) {
 		`CREATE INDEX ON cpu ((usage + 1))`, "[CREATE INDEX]",
 		`CREATE INDEX ON cpu (lower(tags_id::text)) WHERE usage > 1`, "[CREATE INDEX]",
 		`SELECT indexdef FROM pg_indexes WHERE indexname IN ('cpu_expr_idx', 'cpu_lower_idx') ORDER BY 1`,
-		"CREATE INDEX cpu_expr_idx ON public.cpu USING btree ((usage + 1))\n"+
+		"CREATE INDEX cpu_expr_idx ON public.cpu USING btree (((usage + 1)))\n"+
 			"CREATE INDEX cpu_lower_idx ON public.cpu USING btree (lower(tags_id::text)) WHERE (usage > 1)\n[SELECT 2]",
 		`CREATE INDEX ON cpu (nix)`, `ERROR 42703: column "nix" does not exist`,
 		`CREATE INDEX by_usage ON cpu (time)`, `ERROR 42P07: relation "by_usage" already exists`,

@@ -64,7 +64,7 @@ func (x *index) column(i int) string {
 	if strings.HasSuffix(c.Expr, ")") && !strings.HasPrefix(c.Expr, "(") && !strings.ContainsAny(c.Expr, " ") {
 		return c.Expr // a call needs no parentheses
 	}
-	return "(" + strings.TrimSuffix(strings.TrimPrefix(c.Expr, "("), ")") + ")"
+	return "((" + c.Expr + "))"
 }
 
 func (x *index) attribute(num int16) string {
