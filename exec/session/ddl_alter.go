@@ -127,9 +127,12 @@ func (x *alteration) action(ctx context.Context, cmd *pg_query.AlterTableCmd) er
 		return x.setOwner(cmd.Newowner)
 	case pg_query.AlterTableType_AT_AlterColumnType:
 		return x.changeType(cmd.Name, cmd.Def.GetColumnDef())
-	case pg_query.AlterTableType_AT_SetStatistics, pg_query.AlterTableType_AT_SetStorage, pg_query.AlterTableType_AT_SetLogged,
-		pg_query.AlterTableType_AT_ClusterOn, pg_query.AlterTableType_AT_DropCluster:
-		return nil // hints to a storage that works in another way
+	case pg_query.AlterTableType_AT_SetStatistics, pg_query.AlterTableType_AT_SetStorage, pg_query.AlterTableType_AT_SetCompression:
+		return x.columnHint(cmd.Name)
+	case pg_query.AlterTableType_AT_ClusterOn:
+		return x.clusterOn(cmd.Name)
+	case pg_query.AlterTableType_AT_SetLogged, pg_query.AlterTableType_AT_DropCluster:
+		return nil // as it is
 	}
 	return pgerr.Unsupported("this action of ALTER TABLE")
 }
@@ -287,7 +290,19 @@ func (x *alteration) dropNotNull(name string) error {
 	return nil
 }
 
+// columnHint accepts what PostgreSQL's storage of a column is told.
+func (x *alteration) columnHint(name string) error {
+	if _, err := x.column(name); err != nil {
+		return err
+	}
+	x.s.notice(pgerr.Notice(`statistics, storage and compression of column "%s" are chosen from its values; the setting has no effect`, name))
+	return nil
+}
+
 func (x *alteration) addConstraint(c *pg_query.Constraint) error {
+	if c.Indexname != "" {
+		return x.promote(c)
+	}
 	if c.Contype == pg_query.ConstrType_CONSTR_PRIMARY {
 		if x.t.PrimaryKey() != nil {
 			return pgerr.New(pgerr.InvalidTableDefinition, `multiple primary keys for table "%s" are not allowed`, x.old.Name)

@@ -28,6 +28,9 @@ const maxIndexColumns = 32
 // one on an empty table without a key may become the key order; the rest are
 // recorded, and a notice says so.
 func (s *Session) createIndex(ctx context.Context, st *sql.Statement, n *pg_query.IndexStmt) error {
+	if n.Concurrent && (s.tx.block || s.tx.several) {
+		return pgerr.New(pgerr.ActiveSQLTransaction, "CREATE INDEX CONCURRENTLY cannot run inside a transaction block")
+	}
 	if n.AccessMethod != "" && !slices.Contains(accessMethods, n.AccessMethod) {
 		return pgerr.New(pgerr.UndefinedObject, `access method "%s" does not exist`, n.AccessMethod)
 	}
@@ -255,6 +258,84 @@ func (x *alteration) isEmpty(ctx context.Context) (bool, error) {
 		return nil
 	})
 	return !found, err
+}
+
+// promote is ADD CONSTRAINT ... USING INDEX: a unique index becomes a
+// constraint and takes its name.
+func (x *alteration) promote(c *pg_query.Constraint) error {
+	pos := x.st.Position(c.Location)
+	i := slices.IndexFunc(x.t.Constraints, func(o catalog.Constraint) bool { return o.Index && o.Name == c.Indexname })
+	if i < 0 {
+		if slices.ContainsFunc(x.t.Indexes, func(o catalog.Index) bool { return o.Name == c.Indexname }) {
+			return pgerr.New(pgerr.WrongObjectType, `"%s" is not a unique index`, c.Indexname).At(pos).
+				WithDetail("Cannot create a primary key or unique constraint using such an index.")
+		}
+		return pgerr.New(pgerr.UndefinedObject, `index "%s" does not exist`, c.Indexname).At(pos)
+	}
+	if c.Deferrable || c.Initdeferred {
+		return pgerr.Unsupported("DEFERRABLE constraint")
+	}
+	con := &x.t.Constraints[i]
+	con.Index = false
+	if c.Conname != "" && c.Conname != con.Name {
+		if x.nameTaken(c.Conname) {
+			return pgerr.New(pgerr.DuplicateTable, `relation "%s" already exists`, c.Conname)
+		}
+		x.s.notice(pgerr.Notice(`ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index "%s" to "%s"`, con.Name, c.Conname))
+		con.Name = c.Conname
+	}
+	if c.Contype != pg_query.ConstrType_CONSTR_PRIMARY {
+		return nil
+	}
+	if x.t.PrimaryKey() != nil {
+		return pgerr.New(pgerr.InvalidTableDefinition, `multiple primary keys for table "%s" are not allowed`, x.old.Name)
+	}
+	con.Primary, con.StoreID = true, 0
+	for _, col := range con.Columns {
+		x.mustNotBeNull(col)
+	}
+	x.rewrite, x.rekeyed = true, true
+	return nil
+}
+
+// clusterOn is ALTER TABLE ... CLUSTER ON: it marks an index and moves no row.
+func (x *alteration) clusterOn(name string) error {
+	if r, ok := x.s.catalog().Relation(x.old.Schema, name); !ok || r.Kind != catalog.RelIndex || r.Table.OID != x.old.OID {
+		return pgerr.New(pgerr.UndefinedObject, `index "%s" for table "%s" does not exist`, name, x.old.Name)
+	}
+	n := pgerr.Notice("no row is moved")
+	n.Hint = "CLUSTER " + quoteIdent(x.old.Name) + " USING " + quoteIdent(name) + " orders the rows by an index."
+	x.s.notice(n)
+	return nil
+}
+
+// reindex answers REINDEX: entries of unique indexes are written with their
+// rows and checked by "tsdb check", there is nothing to build anew.
+func (s *Session) reindex(n *pg_query.ReindexStmt) error {
+	if n.Relation != nil {
+		cat := s.catalog()
+		name := n.Relation.GetRelname()
+		var found catalog.Relation
+		for _, oid := range s.searchOIDs(cat) {
+			sc, ok := cat.SchemaByOID(oid)
+			if !ok || n.Relation.GetSchemaname() != "" && sc.Name != n.Relation.GetSchemaname() {
+				continue
+			}
+			if found, ok = cat.Relation(oid, name); ok {
+				break
+			}
+		}
+		switch index := n.Kind == pg_query.ReindexObjectType_REINDEX_OBJECT_INDEX; {
+		case found.OID == 0:
+			return pgerr.New(pgerr.UndefinedTable, `relation "%s" does not exist`, name)
+		case index && found.Kind != catalog.RelIndex:
+			return pgerr.New(pgerr.WrongObjectType, `"%s" is not an index`, name)
+		case !index && found.Table == nil || !index && found.Kind == catalog.RelIndex:
+			return pgerr.New(pgerr.WrongObjectType, `"%s" is not a table or materialized view`, name)
+		}
+	}
+	s.notice(pgerr.Notice("indexes are written with their rows; there is nothing to build anew"))
+	return nil
 }
 
 // cluster runs CLUSTER table USING index: the index becomes the order of the

@@ -95,6 +95,8 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		tag, run = "DROP ROLE", func() error { return s.dropRole(n.DropRoleStmt) }
 	case *pg_query.Node_ClusterStmt:
 		tag, run = "CLUSTER", func() error { return s.cluster(ctx, n.ClusterStmt) }
+	case *pg_query.Node_ReindexStmt:
+		tag, run = "REINDEX", func() error { return s.reindex(n.ReindexStmt) }
 	case *pg_query.Node_CreateSchemaStmt:
 		tag, run = "CREATE SCHEMA", func() error { return s.createSchema(n.CreateSchemaStmt) }
 	default:
