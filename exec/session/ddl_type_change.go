@@ -99,6 +99,12 @@ func (x *alteration) conversion(c *catalog.Column, typ types.Type, using *pg_que
 // with its type.
 func (x *alteration) refuseReaders(i int) error {
 	c := &x.t.Columns[i]
+	for _, e := range newDropper(x.s.catalog()).edges[relationRef(x.old.OID)] {
+		if e.on.Column == c.AttNum && x.isView(e.dependent.OID) {
+			return pgerr.New(pgerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
+				WithDetail(`rule _RETURN on %s depends on column "%s"`, x.s.describe(e.dependent), c.Name)
+		}
+	}
 	if c.Generated != "" {
 		return pgerr.Unsupported("changing the type of a generated column").
 			WithHint("Drop the column and add it with the new type.")
@@ -115,6 +121,11 @@ func (x *alteration) refuseReaders(i int) error {
 		}
 	}
 	return nil
+}
+
+func (x *alteration) isView(oid types.OID) bool {
+	r, ok := x.s.catalog().RelationByOID(oid)
+	return ok && (r.Kind == catalog.RelView || r.Kind == catalog.RelMaterialized)
 }
 
 // reads reports whether an expression over the columns of t reads column c.
