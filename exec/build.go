@@ -76,6 +76,18 @@ func (b *builder) operator(n physical.Node, source *sharedScan) (Operator, error
 		return &valuesOp{ev: b.ev, n: n}, nil
 	case *physical.Function:
 		return &functionOp{ev: b.ev, n: n}, nil
+	case *physical.Apply:
+		return b.newApply(n)
+	case *physical.ProjectSet:
+		return b.newProjectSet(n)
+	case *physical.With:
+		return b.newWith(n)
+	case *physical.CTEScan:
+		return b.newCTEScan(n)
+	case *physical.Recursive:
+		return b.newRecursion(n)
+	case *physical.WorkTable:
+		return b.newWorkTable(n)
 	case *physical.Given:
 		return &givenOp{env: b.env, width: len(n.Cols)}, nil
 	case *physical.Virtual:

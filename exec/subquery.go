@@ -17,6 +17,9 @@ type runner struct {
 	ctx   context.Context
 	plans map[*scalar.Subquery]*subplan
 	stats map[physical.Node]*counters
+
+	queries map[int]*sharedRows // WITH queries by ID
+	work    map[int]*sharedRows // work tables of recursions by ID
 }
 
 // subplan is the built plan of one subquery.
@@ -30,7 +33,8 @@ type subplan struct {
 }
 
 func newRunner(env *Env) *runner {
-	return &runner{env: env, plans: map[*scalar.Subquery]*subplan{}, stats: map[physical.Node]*counters{}}
+	return &runner{env: env, plans: map[*scalar.Subquery]*subplan{}, stats: map[physical.Node]*counters{},
+		queries: map[int]*sharedRows{}, work: map[int]*sharedRows{}}
 }
 
 // counters returns the statistics of a node. Called while building, and by

@@ -26,17 +26,20 @@ const maxTargetColumns = 1664
 
 // binder is the state of binding one statement.
 type binder struct {
-	env    *Env
-	st     *sql.Statement
-	params []param
-	depth  int
-	copies int
+	env     *Env
+	st      *sql.Statement
+	params  []param
+	depth   int
+	copies  int
+	queries int // WITH queries so far
 
 	// locations of column references by node, for errors found after binding.
 	columnAt map[*scalar.Column]columnUse
 	subNames map[*pg_query.SubLink]string // column names of scalar subqueries
 	paramAt  []paramUse
 	noParams bool // $n is an error here: DEFAULT expressions
+
+	viewState
 }
 
 // columnUse says how the statement spells a column reference.

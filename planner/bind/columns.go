@@ -78,6 +78,11 @@ func (b *binder) retype(n logical.Node, i int, want types.Type, how conversion) 
 	case *logical.DistinctRows:
 		in, err := b.retype(n.Input, i, want, how)
 		return &logical.DistinctRows{Input: in, On: n.On}, err
+	case *logical.With:
+		in, err := b.retype(n.Body, i, want, how)
+		w := *n
+		w.Body = in
+		return &w, err
 	case *logical.Project:
 		return b.retypeProject(n, i, want, how)
 	}

@@ -4,85 +4,165 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/planner/logical"
+	"tsdb/planner/scalar"
 	"tsdb/sql/pgerr"
+	"tsdb/sql/types"
 )
 
 // cteFrame is one WITH query in sight of a scope.
 type cteFrame struct {
-	name    string
-	node    logical.Node // nil: not bound yet, a reference would be recursive
-	cols    []string
-	run     *run // of the query level that has the WITH
-	usesRun bool // the plan reads slots of run
-	next    *cteFrame
+	name string
+	id   int
+	cols []logical.Column
+	// recursive: its own query is being bound, references are to the rows of the
+	// round before
+	recursive bool
+	run       *run // of the query level that has the WITH
+	usesRun   int  // slots of run that the plan may read
+	next      *cteFrame
 }
 
-// with binds the queries of a WITH clause and makes them visible in s.
-//
-// Each reference reads the query's plan again: WITH is a way to write, not a
-// fence. Volatile queries are the exception that a later issue may care about.
+// with binds the queries of a WITH clause and makes them visible in s, which
+// puts them around its plan.
 func (b *binder) with(w *pg_query.WithClause, s *scope) error {
 	if w == nil {
 		return nil
 	}
 	seen := map[string]bool{}
-	s.later = seen
-	defer func() { s.later = nil }()
-	for _, n := range w.Ctes {
+	list := make([]*pg_query.CommonTableExpr, len(w.Ctes))
+	for i, n := range w.Ctes {
 		c := n.GetCommonTableExpr()
+		list[i] = c
 		if seen[c.Ctename] {
 			return b.errorAt(c.Location, pgerr.DuplicateAlias, "WITH query name \"%s\" specified more than once", c.Ctename)
 		}
 		seen[c.Ctename] = true
 	}
-	outside := s.ctes
+	recursive := make([]bool, len(list))
 	if w.Recursive {
-		for _, n := range w.Ctes {
-			outside = &cteFrame{name: n.GetCommonTableExpr().Ctename, run: s.run, next: outside}
-		}
-		s.ctes = outside
-	}
-	for _, n := range w.Ctes {
-		f, err := b.cte(n.GetCommonTableExpr(), s)
-		if err != nil {
+		var err error
+		if list, recursive, err = b.orderQueries(list); err != nil {
 			return err
 		}
-		f.next, s.ctes = s.ctes, f
-		delete(s.later, f.name)
+	} else {
+		s.later = seen
+		defer func() { s.later = nil }()
+	}
+	for i, c := range list {
+		if err := b.withQuery(c, s, recursive[i]); err != nil {
+			return err
+		}
+		delete(s.later, c.Ctename)
 	}
 	return nil
 }
 
-func (b *binder) cte(c *pg_query.CommonTableExpr, s *scope) (*cteFrame, error) {
-	sel := c.Ctequery.GetSelectStmt()
+// withQuery binds one WITH query.
+func (b *binder) withQuery(c *pg_query.CommonTableExpr, s *scope, recursive bool) error {
+	f := &cteFrame{name: c.Ctename, run: s.run, next: s.ctes}
+	b.queries++
+	f.id = b.queries
 	switch {
-	case sel == nil:
-		return nil, b.unsupportedAt(c.Location, "a data-modifying statement in WITH")
 	case c.SearchClause != nil:
-		return nil, b.unsupportedAt(c.Location, "SEARCH")
+		return b.unsupportedAt(c.SearchClause.Location, "SEARCH")
 	case c.CycleClause != nil:
-		return nil, b.unsupportedAt(c.Location, "CYCLE")
+		return b.unsupportedAt(c.CycleClause.Location, "CYCLE")
 	}
-	before := 0
-	if s.run != nil {
-		before = s.run.uses
+	sel := c.Ctequery.GetSelectStmt()
+	if sel == nil {
+		return b.unsupportedAt(c.Location, "a data-modifying statement in WITH")
 	}
-	q, err := b.query(sel, s.inner(), queryContext{resolveUnknowns: true})
+	var plan logical.Node
+	var err error
+	if recursive {
+		plan, err = b.recursiveQuery(c, sel, s, f)
+	} else {
+		var q *query
+		if q, err = b.query(sel, s.inner(), queryContext{resolveUnknowns: true}); err == nil {
+			plan = q.node
+			f.cols, err = b.namedColumns(c, plan.Columns())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if f.run != nil {
+		f.usesRun = len(f.run.outer)
+	}
+	n := &logical.With{ID: f.id, Name: f.name, Plan: plan}
+	switch c.Ctematerialized {
+	case pg_query.CTEMaterialize_CTEMaterializeAlways:
+		n.Inline = logical.InlineNever
+	case pg_query.CTEMaterialize_CTEMaterializeNever:
+		n.Inline = logical.InlineAll
+	}
+	f.recursive = false
+	s.ctes, s.withs = f, append(s.withs, n)
+	return nil
+}
+
+// namedColumns applies the column list of a WITH query.
+func (b *binder) namedColumns(c *pg_query.CommonTableExpr, cols []logical.Column) ([]logical.Column, error) {
+	out := append([]logical.Column(nil), cols...)
+	if len(c.Aliascolnames) > len(out) {
+		return nil, b.errorAt(c.Location, pgerr.InvalidColumnReference, "WITH query \"%s\" has %d columns available but %d columns specified",
+			c.Ctename, len(out), len(c.Aliascolnames))
+	}
+	for i, n := range c.Aliascolnames {
+		out[i].Name = stringOf(n)
+	}
+	return out, nil
+}
+
+// recursiveQuery binds a WITH query that reads itself. The columns have the
+// types of the term that does not.
+func (b *binder) recursiveQuery(c *pg_query.CommonTableExpr, sel *pg_query.SelectStmt, s *scope, f *cteFrame) (logical.Node, error) {
+	inner := s.inner()
+	if err := b.with(sel.WithClause, inner); err != nil {
+		return nil, err
+	}
+	f.next = inner.ctes
+	seed, err := b.query(sel.Larg, inner.inner(), queryContext{resolveUnknowns: true})
 	if err != nil {
 		return nil, err
 	}
-	f := &cteFrame{name: c.Ctename, node: q.node, run: s.run, usesRun: s.run != nil && s.run.uses > before}
-	for _, col := range q.node.Columns() {
-		f.cols = append(f.cols, col.Name)
+	if f.cols, err = b.namedColumns(c, seed.node.Columns()); err != nil {
+		return nil, err
 	}
-	if len(c.Aliascolnames) > len(f.cols) {
-		return nil, b.errorAt(c.Location, pgerr.InvalidColumnReference, "WITH query \"%s\" has %d columns available but %d columns specified",
-			c.Ctename, len(f.cols), len(c.Aliascolnames))
+	for i := range f.cols {
+		f.cols[i].Table, f.cols[i].AttNum = 0, 0
 	}
-	for i, n := range c.Aliascolnames {
-		f.cols[i] = stringOf(n)
+	f.recursive = true
+	step := inner.inner()
+	step.ctes = f
+	right, err := b.query(sel.Rarg, step, queryContext{})
+	if err != nil {
+		return nil, err
 	}
-	return f, nil
+	f.next = s.ctes
+	op := &logical.SetOp{Kind: logical.Union, All: sel.All}
+	if err := b.matchRecursive(f, op, seed, right); err != nil {
+		return nil, err
+	}
+	plan := &logical.Recursive{ID: f.id, Name: f.name, All: sel.All, Seed: op.Left, Step: op.Right, Cols: f.cols}
+	return inner.withQueries(plan), nil
+}
+
+// matchRecursive casts the recursive term to the types of the other, which must
+// be those that a UNION of both would have.
+func (b *binder) matchRecursive(f *cteFrame, op *logical.SetOp, seed, step *query) error {
+	if err := b.matchColumns(op, "UNION", seed, step); err != nil {
+		return err
+	}
+	for i, c := range op.Cols {
+		if have := f.cols[i].Type; have != c.Type {
+			return b.errorAt(locate(at(seed, i)), pgerr.DatatypeMismatch,
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall",
+				f.name, i+1, types.FormatType(have), types.FormatType(c.Type)).
+				WithHint("Cast the output of the non-recursive term to the correct type.")
+		}
+	}
+	return nil
 }
 
 // ctePart binds a reference to a WITH query; nil if the name is none.
@@ -91,24 +171,39 @@ func (b *binder) ctePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 	for f != nil && f.name != rv.Relname {
 		f = f.next
 	}
-	switch {
-	case f == nil:
+	if f == nil {
 		return nil, nil
-	case f.node == nil:
-		return nil, b.unsupportedAt(rv.Location, "WITH RECURSIVE")
-	case f.usesRun && f.run != s.run:
-		return nil, b.unsupportedAt(rv.Location, "a reference from a subquery to a correlated WITH query")
 	}
 	it := &item{alias: rv.Relname}
 	if rv.Alias != nil {
 		it.alias = rv.Alias.Aliasname
 	}
-	p, err := b.itemPart(f.node, it, nil)
-	if err != nil {
-		return nil, err
+	var n logical.Node
+	if f.recursive {
+		it.work = true
+		n = &logical.WorkTable{ID: f.id, Name: f.name, Alias: it.alias, Cols: f.cols}
+	} else {
+		n = &logical.CTEScan{ID: f.id, Name: f.name, Alias: it.alias, Cols: f.cols}
+		dependOn(s, f)
 	}
-	for i := range it.cols {
-		it.cols[i].name = f.cols[i]
+	return b.itemPart(n, it, rv.Alias)
+}
+
+// dependOn makes the subqueries between s and the level of a correlated WITH
+// query depend on what that query reads of its surroundings: its rows change
+// with them.
+func dependOn(s *scope, f *cteFrame) {
+	if f.usesRun == 0 || s.run == f.run {
+		return
 	}
-	return p, renameColumns(it, rv.Alias, "table")
+	var between []*run
+	for r := s.run; r != nil && r != f.run; r = r.around.run {
+		between = append(between, r)
+	}
+	for i, o := range f.run.outer[:f.usesRun] {
+		var e scalar.Expr = &scalar.Slot{Index: i, Typ: o.ResultType(), Name: f.name}
+		for j := len(between) - 1; j >= 0; j-- {
+			e = between[j].slot(e, f.name)
+		}
+	}
 }

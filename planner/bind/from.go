@@ -5,10 +5,66 @@ import (
 
 	"tsdb/planner/logical"
 	"tsdb/planner/scalar"
-	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
-	"tsdb/sql/types"
 )
+
+// place is where a FROM item stands: the level it belongs to, and the slot
+// space in which it is bound. That is the level's own unless the item is, or
+// holds, one that may be LATERAL: then it is the right side of a join that
+// gives it the columns to its left.
+type place struct {
+	level *scope
+	run   *run // nil: the statement's own rows
+	depth int  // LATERAL joins around the item, up to the level
+}
+
+// within makes the scope of a query in FROM that does not see the items before it.
+func (p *place) within() *scope {
+	return &scope{parent: p.level, run: p.run, skip: p.level.skip + p.depth, ctes: p.level.ctes}
+}
+
+// lateral makes the scope of a query or function in FROM that sees the items before it.
+func (p *place) lateral() *scope {
+	if p.depth == 0 {
+		return p.within()
+	}
+	return &scope{parent: p.level, run: p.run, ctes: p.level.ctes}
+}
+
+// right makes the place of an item that is joined to the right of left: one
+// that may be LATERAL gets a slot space of its own.
+func (p *place) right(n *pg_query.Node, left *part) *place {
+	if !mayBeLateral(n) {
+		return p
+	}
+	look := &scope{parent: p.level.parent, run: p.run, ctes: p.level.ctes, items: left.items, all: p.level.all}
+	if p.depth == 0 {
+		look.skip = p.level.skip
+	}
+	return &place{level: p.level, run: &run{around: look}, depth: p.depth + 1}
+}
+
+// outer returns the values that the item in place q reads of the left row, q
+// being made by p.right; nil: it reads none.
+func (p *place) outer(q *place) []scalar.Expr {
+	if p == q {
+		return nil
+	}
+	return q.run.outer
+}
+
+// mayBeLateral reports whether a FROM item is or holds a function or a LATERAL query.
+func mayBeLateral(n *pg_query.Node) bool {
+	switch e := n.GetNode().(type) {
+	case *pg_query.Node_RangeSubselect:
+		return e.RangeSubselect.Lateral
+	case *pg_query.Node_RangeFunction:
+		return true
+	case *pg_query.Node_JoinExpr:
+		return mayBeLateral(e.JoinExpr.Larg) || mayBeLateral(e.JoinExpr.Rarg)
+	}
+	return false
+}
 
 // from binds a FROM clause: its items side by side, in order.
 func (b *binder) from(list []*pg_query.Node, s *scope) (logical.Node, error) {
@@ -17,53 +73,63 @@ func (b *binder) from(list []*pg_query.Node, s *scope) (logical.Node, error) {
 	}
 	var all *part
 	for _, n := range list {
-		p, err := b.fromItem(n, s, all)
-		if err != nil {
+		var err error
+		if all, err = b.beside(all, n, s); err != nil {
 			return nil, err
 		}
-		if all == nil {
-			all = p
-			continue
-		}
-		if err := checkNames(all.items, p.items); err != nil {
-			return nil, err
-		}
-		for _, it := range p.items {
-			it.shift(all.width)
-		}
-		all = &part{node: &logical.Join{Kind: logical.Inner, Left: all.node, Right: p.node},
-			width: all.width + p.width, items: append(all.items, p.items...)}
 	}
 	s.items = all.items
 	return all.node, nil
 }
 
-// fromItem binds one item; before is what stands left of it.
-func (b *binder) fromItem(n *pg_query.Node, s *scope, before *part) (*part, error) {
+// beside joins one more item to the items before it; nil: there are none.
+func (b *binder) beside(all *part, n *pg_query.Node, s *scope) (*part, error) {
+	own := &place{level: s, run: s.run}
+	if all == nil {
+		return b.fromItem(n, own)
+	}
+	at := own.right(n, all)
+	p, err := b.fromItem(n, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(all.items, p.items); err != nil {
+		return nil, err
+	}
+	for _, it := range withTop(p) {
+		it.shift(all.width)
+	}
+	join := &logical.Join{Kind: logical.Inner, Left: all.node, Right: p.node, Outer: own.outer(at)}
+	join.Lateral = len(join.Outer) > 0
+	return &part{node: join, width: all.width + p.width, items: append(all.items, p.items...)}, nil
+}
+
+// fromItem binds one item.
+func (b *binder) fromItem(n *pg_query.Node, at *place) (*part, error) {
 	if err := b.enter(); err != nil {
 		return nil, err
 	}
 	defer b.leave()
-	p, err := b.fromNode(n, s, before)
+	p, err := b.fromNode(n, at)
 	if err != nil {
 		return nil, err
 	}
 	if n.GetJoinExpr() == nil {
-		s.all = append(s.all, p.top)
+		at.level.all = append(at.level.all, p.top)
 	}
 	return p, nil
 }
 
-func (b *binder) fromNode(n *pg_query.Node, s *scope, before *part) (*part, error) {
+func (b *binder) fromNode(n *pg_query.Node, at *place) (*part, error) {
 	switch e := n.GetNode().(type) {
 	case *pg_query.Node_RangeVar:
-		return b.tablePart(e.RangeVar, s)
+		return b.tablePart(e.RangeVar, at.within())
 	case *pg_query.Node_RangeSubselect:
-		return b.subqueryPart(e.RangeSubselect, s)
+		return b.subqueryPart(e.RangeSubselect, at)
 	case *pg_query.Node_RangeFunction:
-		return b.functionPart(e.RangeFunction, s, before)
+		return b.functionPart(e.RangeFunction, at)
 	case *pg_query.Node_JoinExpr:
-		return b.joinPart(e.JoinExpr, s, before)
+		return b.joinPart(e.JoinExpr, at)
 	case *pg_query.Node_RangeTableSample:
 		return nil, b.unsupportedAt(e.RangeTableSample.Location, "TABLESAMPLE")
 	case *pg_query.Node_RangeTableFunc:
@@ -86,15 +152,16 @@ func checkNames(left, right []*item) error {
 	return nil
 }
 
-func (b *binder) subqueryPart(n *pg_query.RangeSubselect, s *scope) (*part, error) {
+func (b *binder) subqueryPart(n *pg_query.RangeSubselect, at *place) (*part, error) {
 	sel := n.Subquery.GetSelectStmt()
 	if sel == nil {
 		return nil, unsupported("this kind of subquery")
 	}
+	s := at.within()
 	if n.Lateral {
-		return nil, b.unsupportedAt(selectLocation(sel), "LATERAL")
+		s = at.lateral()
 	}
-	q, err := b.query(sel, s.inner(), queryContext{resolveUnknowns: true})
+	q, err := b.query(sel, s, queryContext{resolveUnknowns: true})
 	if err != nil {
 		return nil, err
 	}
@@ -113,108 +180,4 @@ func selectLocation(sel *pg_query.SelectStmt) int32 {
 		return locate(sel.ValuesLists[0])
 	}
 	return -1
-}
-
-// functionPart binds a function in FROM.
-func (b *binder) functionPart(n *pg_query.RangeFunction, s *scope, before *part) (*part, error) {
-	if len(n.Functions) != 1 {
-		return nil, unsupported("ROWS FROM with several functions")
-	}
-	pair := n.Functions[0].GetList().GetItems()
-	fnode := pair[0]
-	loc := locate(fnode)
-	if len(n.Coldeflist) > 0 || len(pair) > 1 && len(pair[1].GetList().GetItems()) > 0 {
-		return nil, b.unsupportedAt(loc, "a column definition list")
-	}
-	// Arguments may name columns of earlier items; that is LATERAL.
-	look := &scope{parent: s.parent, run: s.run, ctes: s.ctes, all: s.all}
-	if before != nil {
-		look.items = before.items
-	}
-	c := exprCtx{scope: look, clause: inFunctionArg}
-	it := &item{alias: n.Alias.GetAliasname()}
-	node, err := b.functionNode(fnode, n, it, c)
-	if err != nil {
-		return nil, err
-	}
-	return b.itemPart(node, it, n.Alias)
-}
-
-func (b *binder) functionNode(fnode *pg_query.Node, n *pg_query.RangeFunction, it *item, c exprCtx) (logical.Node, error) {
-	loc := locate(fnode)
-	if fc := fnode.GetFuncCall(); fc != nil {
-		name, found := functionName(fc)
-		if found && functions.Functions(name) == nil && functions.SetReturningFunctions(name) != nil {
-			return b.setReturningNode(fc, name, n, it, c)
-		}
-	}
-	e, err := b.expr(fnode, c)
-	if err != nil {
-		return nil, err
-	}
-	if e, err = b.resolveUnknown(e, loc); err != nil {
-		return nil, err
-	}
-	if err := b.notLateral(loc, e); err != nil {
-		return nil, err
-	}
-	name := b.columnName(fnode)
-	if it.alias == "" {
-		it.alias = name
-	}
-	cols := []logical.Column{{Name: it.alias, Type: e.ResultType()}}
-	row := []scalar.Expr{e}
-	if n.Ordinality {
-		cols = append(cols, logical.Column{Name: "ordinality", Type: types.T(types.Int8)})
-		row = append(row, int8Const(1))
-	}
-	return &logical.Values{Cols: cols, Rows: [][]scalar.Expr{row}}, nil
-}
-
-func (b *binder) notLateral(location int32, list ...scalar.Expr) error {
-	lateral := false
-	for _, e := range list {
-		scalar.Walk(e, func(e scalar.Expr) bool {
-			_, ok := e.(*scalar.Column)
-			lateral = lateral || ok
-			return !lateral
-		})
-	}
-	if lateral {
-		return b.unsupportedAt(location, "LATERAL")
-	}
-	return nil
-}
-
-func (b *binder) setReturningNode(fc *pg_query.FuncCall, name string, n *pg_query.RangeFunction, it *item, c exprCtx) (logical.Node, error) {
-	args, names, err := b.arguments(fc, c)
-	if err != nil {
-		return nil, err
-	}
-	if names != nil {
-		return nil, b.unsupportedAt(fc.Location, "named arguments of a set-returning function")
-	}
-	fn, list, ts, err := b.resolveSetReturning(fc, name, args)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.notLateral(fc.Location, list...); err != nil {
-		return nil, err
-	}
-	if it.alias == "" {
-		it.alias = name
-	}
-	out := &logical.Function{Fn: fn, Args: list, Alias: it.alias, Ordinality: n.Ordinality}
-	for i, t := range ts {
-		col := logical.Column{Name: fn.Columns[i], Type: t}
-		// A function of one unnamed column calls it by the alias.
-		if len(ts) == 1 && col.Name == name {
-			col.Name = it.alias
-		}
-		out.Cols = append(out.Cols, col)
-	}
-	if n.Ordinality {
-		out.Cols = append(out.Cols, logical.Column{Name: "ordinality", Type: types.T(types.Int8)})
-	}
-	return out, nil
 }

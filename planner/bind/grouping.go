@@ -102,6 +102,11 @@ func (g *grouper) used(index int, having scalar.Expr) bool {
 		return !found
 	}
 	scalar.Walk(having, look)
+	for _, f := range g.l.scope.srfs {
+		for _, a := range f.args {
+			scalar.Walk(a, look)
+		}
+	}
 	for i := range g.l.targets {
 		scalar.Walk(g.l.targets[i].expr, look)
 	}
@@ -135,6 +140,11 @@ func (g *grouper) rewriteNode(e scalar.Expr, inSub bool) scalar.Expr {
 				return &scalar.Column{Index: len(g.keys) + i, Typ: e.call.Typ, Name: e.text()}
 			}
 		}
+	case *srfExpr: // it runs over the groups
+		for i, a := range e.args {
+			e.args[i] = g.rewrite(a, inSub)
+		}
+		return e
 	case *scalar.Column:
 		g.err = g.ungrouped(e, inSub)
 		return e

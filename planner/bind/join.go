@@ -11,27 +11,28 @@ import (
 
 // joinPart binds a JOIN. A right join is a left join of swapped inputs: the
 // row is then right ++ left, while the visible order of columns stays.
-func (b *binder) joinPart(n *pg_query.JoinExpr, s *scope, before *part) (*part, error) {
-	left, err := b.fromItem(n.Larg, s, before)
+func (b *binder) joinPart(n *pg_query.JoinExpr, at *place) (*part, error) {
+	left, err := b.fromItem(n.Larg, at)
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.fromItem(n.Rarg, s, left)
+	place := at.right(n.Rarg, left)
+	if place != at {
+		place.run.around.barred = n.Jointype == pg_query.JoinType_JOIN_FULL || n.Jointype == pg_query.JoinType_JOIN_RIGHT
+	}
+	right, err := b.fromItem(n.Rarg, place)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkNames(left.items, right.items); err != nil {
 		return nil, err
 	}
-	switch {
-	case n.Jointype == pg_query.JoinType_JOIN_FULL:
-		return nil, b.unsupportedAt(joinLocation(n), "FULL JOIN")
-	case n.JoinUsingAlias != nil:
-		return nil, b.unsupportedAt(joinLocation(n), "an alias of JOIN USING")
-	}
-	join := &logical.Join{Kind: logical.Inner, Left: left.node, Right: right.node}
+	join := &logical.Join{Kind: logical.Inner, Left: left.node, Right: right.node, Outer: at.outer(place)}
+	join.Lateral = len(join.Outer) > 0
 	shifted, by := right, left.width
 	switch n.Jointype {
+	case pg_query.JoinType_JOIN_FULL:
+		join.Kind = logical.Full
 	case pg_query.JoinType_JOIN_LEFT:
 		join.Kind = logical.Left
 	case pg_query.JoinType_JOIN_RIGHT:
@@ -43,10 +44,18 @@ func (b *binder) joinPart(n *pg_query.JoinExpr, s *scope, before *part) (*part, 
 	}
 	out := &part{node: join, width: left.width + right.width}
 	out.top = &item{join: true, alias: n.Alias.GetAliasname()}
-	if err := b.joinCondition(n, join, left, right, out.top, s); err != nil {
+	merged, err := b.joinCondition(n, join, left, right, out.top, at)
+	if err != nil {
 		return nil, err
 	}
 	out.items = append(append([]*item{}, left.items...), right.items...)
+	if n.JoinUsingAlias != nil {
+		using := &item{join: true, alias: n.JoinUsingAlias.Aliasname, cols: append([]column(nil), out.top.cols[:merged]...), relVisible: true}
+		if err := checkNames(out.items, []*item{using}); err != nil {
+			return nil, err
+		}
+		out.items = append(out.items, using)
+	}
 	if n.Alias != nil {
 		if err := renameColumns(out.top, n.Alias, "join expression"); err != nil {
 			return nil, err
@@ -71,15 +80,9 @@ func withTop(p *part) []*item {
 	return append(append([]*item{}, p.items...), p.top)
 }
 
-func joinLocation(n *pg_query.JoinExpr) int32 {
-	if l := locate(n.Rarg); l >= 0 {
-		return l
-	}
-	return locate(n.Quals)
-}
-
-// joinCondition binds ON, USING or NATURAL and fills the columns of the join's item.
-func (b *binder) joinCondition(n *pg_query.JoinExpr, join *logical.Join, left, right *part, top *item, s *scope) error {
+// joinCondition binds ON, USING or NATURAL and fills the columns of the join's
+// item; it returns how many of them, the first, are of both sides.
+func (b *binder) joinCondition(n *pg_query.JoinExpr, join *logical.Join, left, right *part, top *item, at *place) (int, error) {
 	using := make([]string, 0, len(n.UsingClause))
 	for _, u := range n.UsingClause {
 		using = append(using, stringOf(u))
@@ -92,15 +95,15 @@ func (b *binder) joinCondition(n *pg_query.JoinExpr, join *logical.Join, left, r
 	for _, name := range using {
 		l, err := usingColumn(left.top, name, "left", usedLeft)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r, err := usingColumn(right.top, name, "right", usedRight)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		merged, cond, err := b.merge(name, l, r, n.Jointype)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		conds = append(conds, cond)
 		top.cols = append(top.cols, merged)
@@ -111,19 +114,20 @@ func (b *binder) joinCondition(n *pg_query.JoinExpr, join *logical.Join, left, r
 	case len(conds) > 0:
 		join.On = conjunction(conds)
 	case n.Quals != nil:
-		look := &scope{parent: s.parent, run: s.run, ctes: s.ctes, all: s.all}
+		look := at.within()
+		look.parent, look.all = at.level.parent, at.level.all
 		look.items = append(append([]*item{}, left.items...), right.items...)
 		e, err := b.expr(n.Quals, exprCtx{scope: look, clause: inJoin})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if join.On, err = b.asBoolean(e, "JOIN/ON", n.Quals); err != nil {
-			return err
+			return 0, err
 		}
-	case join.Kind == logical.Left:
+	case join.Kind != logical.Inner:
 		join.On = boolConst(true)
 	}
-	return nil
+	return len(conds), nil
 }
 
 func commonNames(l, r *item) []string {
@@ -168,6 +172,9 @@ func (b *binder) merge(name string, l, r *column, kind pg_query.JoinType) (colum
 	if err != nil {
 		return column{}, nil, err
 	}
+	if kind == pg_query.JoinType_JOIN_FULL {
+		return b.mergeFull(name, lo, ro, types.T(t.OID), cond)
+	}
 	pick := l
 	if kind == pg_query.JoinType_JOIN_RIGHT || kind == pg_query.JoinType_JOIN_INNER && l.typ.OID != t.OID && r.typ.OID == t.OID {
 		pick = r
@@ -185,6 +192,25 @@ func (b *binder) merge(name string, l, r *column, kind pg_query.JoinType) (colum
 		out.expr, out.typ = e, e.ResultType()
 	}
 	return out, cond, nil
+}
+
+// mergeFull makes the column of a FULL join: the side that is there.
+func (b *binder) mergeFull(name string, l, r operand, t types.Type, cond scalar.Expr) (column, scalar.Expr, error) {
+	both := make([]scalar.Expr, 2)
+	for i, o := range []operand{l, r} {
+		e, ok, err := b.convert(o.expr, t, implicitly(-1))
+		if err != nil {
+			return column{}, nil, err
+		}
+		if !ok {
+			return column{}, nil, b.cannotCast(o.expr.ResultType().OID, t.OID, -1)
+		}
+		both[i] = e
+	}
+	if l.expr.ResultType() == r.expr.ResultType() {
+		t = l.expr.ResultType()
+	}
+	return column{name: name, typ: t, index: -1, expr: &scalar.Coalesce{Args: both, Typ: t}}, cond, nil
 }
 
 func appendUnused(dst, cols []column, used map[int]bool) []column {

@@ -9,16 +9,29 @@ import (
 	"tsdb/sql/types"
 )
 
-// relation is a table or a computed relation of the catalog.
+// relation is a table, a view or a computed relation of the catalog.
 type relation struct {
 	table   *catalog.Table
+	view    *catalog.View
 	virtual catalog.VirtualRelation
 	schema  string
+	used    *catalog.UsedName // in the text of a view: what the name meant there
 }
 
 // findRelation resolves a relation's name by schema or search path; pg_catalog
 // is searched first unless the path names it.
 func (b *binder) findRelation(rv *pg_query.RangeVar) (*relation, error) {
+	if r := b.usedRelation(rv); r != nil {
+		return r, nil
+	}
+	r, err := b.searchRelation(rv)
+	if err == nil && b.uses != nil {
+		b.uses.relation(rv, r)
+	}
+	return r, err
+}
+
+func (b *binder) searchRelation(rv *pg_query.RangeVar) (*relation, error) {
 	name := rv.Relname
 	if rv.Schemaname != "" {
 		whole := rv.Schemaname + "." + name
@@ -56,6 +69,9 @@ func (b *binder) searchPath() []types.OID {
 func (b *binder) inSchema(oid types.OID, schema, name string) *relation {
 	if t, ok := b.env.Catalog.Table(oid, name); ok {
 		return &relation{table: t, schema: schema}
+	}
+	if v, ok := b.env.Catalog.View(oid, name); ok {
+		return &relation{view: v, schema: schema}
 	}
 	if b.env.Virtual != nil && catalog.IsSystem(oid) {
 		if v := b.env.Virtual(schema, name); v != nil {
@@ -97,16 +113,30 @@ func (b *binder) tablePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 		it.alias, it.schema = rv.Alias.Aliasname, ""
 	}
 	var node logical.Node
-	if r.table != nil {
+	switch {
+	case r.view != nil:
+		if node, err = b.viewNode(r.view); err != nil {
+			return nil, err
+		}
+	case r.table != nil:
+		if r.table.Unpopulated && !b.defining {
+			return nil, pgerr.New(pgerr.ObjectNotInPrerequisiteState, "materialized view \"%s\" has not been populated", r.table.Name).
+				WithHint("Use the REFRESH MATERIALIZED VIEW command.")
+		}
 		scan := &logical.Scan{Table: r.table, Alias: it.alias, Cols: make([]int, len(r.table.Columns))}
 		for i := range scan.Cols {
 			scan.Cols[i] = i
 		}
 		node = scan
-	} else {
+	default:
 		node = &logical.Virtual{Relation: r.virtual, Alias: it.alias}
 	}
-	return b.itemPart(node, it, rv.Alias)
+	p, err := b.itemPart(node, it, nil)
+	if err != nil {
+		return nil, err
+	}
+	it.from(r)
+	return p, renameColumns(it, rv.Alias, "table")
 }
 
 // itemPart makes a part whose item has the columns of the node, renamed by the alias.

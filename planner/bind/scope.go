@@ -3,6 +3,7 @@ package bind
 import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
+	"tsdb/planner/logical"
 	"tsdb/planner/scalar"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
@@ -14,20 +15,23 @@ import (
 type scope struct {
 	parent *scope          // the enclosing query level as written, for hints
 	run    *run            // the subquery expression that this level belongs to; nil: the statement itself
+	skip   int             // levels around it that it does not see: the left sides of joins, without LATERAL
 	ctes   *cteFrame       // WITH names, innermost first
 	later  map[string]bool // WITH names not in sight yet, for hints
 	items  []*item         // visible now
 	all    []*item         // every relation of FROM so far, for hints
 	aggs   []*aggExpr
 	srfs   []*srfExpr
+	withs  []*logical.With // WITH queries of this level, to put around its plan
+	// barred: of a level that LATERAL sees but may not use, as the side of a join that can be NULL
+	barred bool
 }
 
-// run is a subquery expression being bound: its plan reads columns from around
-// it as slots.
+// run is a subquery expression, or the right side of a LATERAL join, being
+// bound: its plan reads columns from around it as slots.
 type run struct {
 	around *scope
 	outer  []scalar.Expr // over the row of around, one per slot
-	uses   int           // references so far
 }
 
 // item is one entry of a FROM clause.
@@ -40,6 +44,7 @@ type item struct {
 	relVisible  bool // alias.column works
 	colsVisible bool // column works
 	join        bool
+	work        bool // rows of a recursive query's round before
 }
 
 // column is a visible column.
@@ -48,6 +53,8 @@ type column struct {
 	typ   types.Type
 	index int         // of the FROM row
 	expr  scalar.Expr // a merged column of USING that is not a plain column; over the FROM row
+	// origin is the column of a table or view that it shows, for CREATE VIEW.
+	origin catalog.Ref
 }
 
 func (c *column) use() scalar.Expr {
@@ -80,7 +87,7 @@ func shiftExpr(e scalar.Expr, n int) scalar.Expr {
 }
 
 // inner makes the scope of a query in FROM or WITH: it sees what s sees from outside, not s's own FROM.
-func (s *scope) inner() *scope { return &scope{parent: s, run: s.run, ctes: s.ctes} }
+func (s *scope) inner() *scope { return &scope{parent: s, run: s.run, skip: s.skip, ctes: s.ctes} }
 
 // below makes the scope of a subquery expression within s.
 func (s *scope) below() *scope {
@@ -89,7 +96,6 @@ func (s *scope) below() *scope {
 
 // slot returns the expression that reads e, over the row around r, from inside r.
 func (r *run) slot(e scalar.Expr, name string) scalar.Expr {
-	r.uses++
 	for i, o := range r.outer {
 		if sameExpr(o, e) {
 			return &scalar.Slot{Index: i, Typ: o.ResultType(), Name: name}
@@ -148,8 +154,32 @@ func (b *binder) checkDatabase(db, whole string, location int32) error {
 
 // plainColumn finds an unqualified column, level by level; nil if there is none.
 func (b *binder) plainColumn(s *scope, name string, location int32) (scalar.Expr, error) {
-	var found *column
-	var in *item
+	hidden := 0
+	for at, up := s, 0; ; up++ {
+		if hidden > 0 {
+			hidden--
+		} else {
+			c, it, err := b.ownColumn(at, name, location)
+			if err != nil {
+				return nil, err
+			}
+			if c != nil {
+				if at.barred {
+					return nil, b.barredItem(it.alias, location)
+				}
+				return lift(s, b.useColumn(c, it, location), up, name), nil
+			}
+			hidden = at.skip
+		}
+		if at.run == nil {
+			return nil, nil
+		}
+		at = at.run.around
+	}
+}
+
+// ownColumn finds an unqualified column among the items of one level.
+func (b *binder) ownColumn(s *scope, name string, location int32) (found *column, in *item, err error) {
 	for _, it := range s.items {
 		if !it.colsVisible {
 			continue
@@ -159,25 +189,23 @@ func (b *binder) plainColumn(s *scope, name string, location int32) (scalar.Expr
 				continue
 			}
 			if found != nil {
-				return nil, b.errorAt(location, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name)
+				return nil, nil, b.errorAt(location, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name)
 			}
 			found, in = &it.cols[i], it
 		}
 	}
-	if found != nil {
-		return b.useColumn(found, in, location), nil
-	}
-	if s.run == nil {
-		return nil, nil
-	}
-	e, err := b.plainColumn(s.run.around, name, location)
-	if e == nil || err != nil {
-		return nil, err
-	}
-	return s.run.slot(e, name), nil
+	return found, in, nil
+}
+
+// barredItem is the error of a LATERAL reference to a side of a join that the
+// join has not computed then.
+func (b *binder) barredItem(rel string, location int32) error {
+	return b.errorAt(location, pgerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table \"%s\"", rel).
+		WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
 }
 
 func (b *binder) useColumn(c *column, it *item, location int32) scalar.Expr {
+	b.note(c)
 	e := c.use()
 	if ce, ok := e.(*scalar.Column); ok {
 		if c.expr != nil {
@@ -191,26 +219,34 @@ func (b *binder) useColumn(c *column, it *item, location int32) scalar.Expr {
 
 // findItem finds the item that a qualifier names and how many levels up it is.
 func (b *binder) findItem(s *scope, schema, rel string, location int32) (*item, int, error) {
-	for up := 0; s != nil; up++ {
-		var found *item
-		for _, it := range s.items {
-			if !it.relVisible || it.alias != rel || schema != "" && it.schema != schema {
-				continue
+	hidden := 0
+	for up := 0; ; up++ {
+		if hidden > 0 {
+			hidden--
+		} else {
+			var found *item
+			for _, it := range s.items {
+				if !it.relVisible || it.alias != rel || schema != "" && it.schema != schema {
+					continue
+				}
+				if found != nil {
+					return nil, 0, b.errorAt(location, pgerr.DuplicateAlias, "table reference \"%s\" is ambiguous", rel)
+				}
+				found = it
+			}
+			if found != nil && s.barred {
+				return nil, 0, b.barredItem(rel, location)
 			}
 			if found != nil {
-				return nil, 0, b.errorAt(location, pgerr.DuplicateAlias, "table reference \"%s\" is ambiguous", rel)
+				return found, up, nil
 			}
-			found = it
-		}
-		if found != nil {
-			return found, up, nil
+			hidden = s.skip
 		}
 		if s.run == nil {
 			return nil, 0, nil
 		}
 		s = s.run.around
 	}
-	return nil, 0, nil
 }
 
 func (b *binder) qualifiedColumn(s *scope, schema, rel, col string, location int32) (scalar.Expr, error) {

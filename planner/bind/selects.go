@@ -21,13 +21,32 @@ func (b *binder) query(sel *pg_query.SelectStmt, s *scope, qc queryContext) (*qu
 	if err := b.with(sel.WithClause, s); err != nil {
 		return nil, err
 	}
+	bind := b.simpleSelect
 	switch {
 	case sel.Larg != nil:
-		return b.setOperation(sel, s, qc)
+		bind = b.setOperation
 	case len(sel.ValuesLists) > 0:
-		return b.valuesQuery(sel, s, qc)
+		bind = b.valuesQuery
 	}
-	return b.simpleSelect(sel, s, qc)
+	q, err := bind(sel, s, qc)
+	if err != nil {
+		return nil, err
+	}
+	q.node = s.withQueries(q.node)
+	return q, nil
+}
+
+// withQueries puts the WITH queries of a level around its plan.
+func (s *scope) withQueries(n logical.Node) logical.Node {
+	if n == nil {
+		return nil
+	}
+	for i := len(s.withs) - 1; i >= 0; i-- {
+		w := *s.withs[i]
+		w.Body = n
+		n = &w
+	}
+	return n
 }
 
 func (b *binder) refuseClauses(sel *pg_query.SelectStmt) error {
@@ -123,14 +142,20 @@ func (b *binder) simpleSelect(sel *pg_query.SelectStmt, s *scope, qc queryContex
 	if where != nil {
 		l.node = &logical.Filter{Input: l.node, Cond: where}
 	}
+	if len(s.aggs) > 0 {
+		for _, it := range s.all {
+			if it.work {
+				return nil, l.errorAt(s.aggs[0].location, pgerr.InvalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
+			}
+		}
+	}
+	l.expandKeys(keys)
 	if len(s.aggs) > 0 || len(keys) > 0 || having != nil {
 		if err := l.aggregate(keys, having); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.joinSetReturning(); err != nil {
-		return nil, err
-	}
+	l.expandSets(s.srfs)
 	l.project()
 	return l.finish(distinct, limit), nil
 }
@@ -253,6 +278,7 @@ func (l *level) expand(it *item, up int, location int32, n *pg_query.Node) {
 	for i := range it.cols {
 		c := &it.cols[i]
 		e := lift(l.scope, l.useColumn(c, it, location), up, c.name)
+		l.noteStar(n, it, c)
 		l.addTarget(target{expr: e, node: n, name: c.name})
 	}
 }
@@ -266,42 +292,6 @@ func (l *level) resolveTargets() error {
 			return err
 		}
 		t.expr = e
-	}
-	return nil
-}
-
-// joinSetReturning adds the rows of a set-returning call of the select list to
-// the query's rows.
-func (l *level) joinSetReturning() error {
-	list := l.scope.srfs
-	if len(list) == 0 {
-		return nil
-	}
-	if len(list) > 1 {
-		return l.unsupportedAt(list[1].location, "more than one set-returning function in a target list")
-	}
-	f := list[0]
-	constant := true
-	for _, a := range f.args {
-		constant = constant && !readsRow(a)
-	}
-	if !constant {
-		return l.unsupportedAt(f.location, "a set-returning function over columns in a target list")
-	}
-	col := &scalar.Column{Index: width(l.node), Typ: f.typ, Name: f.fn.Name}
-	fn := &logical.Function{Fn: f.fn, Args: f.args, Alias: f.fn.Name, Cols: []logical.Column{{Name: f.fn.Name, Type: f.typ}}}
-	if v, ok := l.node.(*logical.Values); ok && len(v.Rows) == 1 && len(v.Cols) == 0 {
-		l.node = fn
-	} else {
-		l.node = &logical.Join{Kind: logical.Inner, Left: l.node, Right: fn}
-	}
-	for i := range l.targets {
-		l.targets[i].expr = scalar.Rewrite(l.targets[i].expr, func(e scalar.Expr) scalar.Expr {
-			if e == scalar.Expr(f) {
-				return col
-			}
-			return e
-		})
 	}
 	return nil
 }

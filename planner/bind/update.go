@@ -61,22 +61,6 @@ func systemCatalog(rv *pg_query.RangeVar) error {
 	return pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rv.Relname)
 }
 
-// beside joins one more item to the items before it.
-func (b *binder) beside(all *part, n *pg_query.Node, s *scope) (*part, error) {
-	p, err := b.fromItem(n, s, all)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkNames(all.items, p.items); err != nil {
-		return nil, err
-	}
-	for _, it := range p.items {
-		it.shift(all.width)
-	}
-	return &part{node: &logical.Join{Kind: logical.Inner, Left: all.node, Right: p.node},
-		width: all.width + p.width, items: append(all.items, p.items...)}, nil
-}
-
 // filter applies WHERE. A row that joins several times is changed once.
 func (c *change) filter(where *pg_query.Node, joined bool) error {
 	cond, err := c.condition(where, inWhere)

@@ -26,7 +26,7 @@ type Env struct {
 //
 // Errors: *pgerr.Error 2201W, 2201X for a negative LIMIT or OFFSET.
 func Plan(env *Env, n logical.Node) (physical.Node, error) {
-	p := &planner{env: env}
+	p := &planner{env: env, sizes: map[int]float64{}}
 	out := p.node(n)
 	if p.err != nil {
 		return nil, p.err
@@ -36,8 +36,10 @@ func Plan(env *Env, n logical.Node) (physical.Node, error) {
 
 // planner keeps the first error, so that the walk need not pass it along.
 type planner struct {
-	env *Env
-	err error
+	env   *Env
+	err   error
+	sizes map[int]float64 // estimated rows of WITH queries and work tables
+	depth int
 }
 
 func (p *planner) fail(err error) {
@@ -78,6 +80,16 @@ func (p *planner) node(n logical.Node) physical.Node {
 		return &physical.Distinct{Input: p.node(n.Input), On: p.exprs(n.On)}
 	case *logical.SetOp:
 		return p.setOp(n)
+	case *logical.ProjectSet:
+		return p.projectSet(n)
+	case *logical.With:
+		return p.with(n)
+	case *logical.CTEScan:
+		return &physical.CTEScan{ID: n.ID, Name: n.Name, Alias: n.Alias, Cols: n.Cols, Size: p.sizes[n.ID]}
+	case *logical.Recursive:
+		return p.recursive(n)
+	case *logical.WorkTable:
+		return &physical.WorkTable{ID: n.ID, Name: n.Name, Alias: n.Alias, Cols: n.Cols, Size: p.sizes[n.ID]}
 	}
 	p.fail(pgerr.New(pgerr.InternalError, "unknown logical node %T", n))
 	return &physical.Values{}

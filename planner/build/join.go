@@ -5,12 +5,16 @@ import (
 	"tsdb/planner/physical"
 	"tsdb/planner/scalar"
 	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
 
 // join plans a hash join on the equalities of ON, else a nested loop. The right
 // side is the one kept in memory, so an inner join puts the smaller one there.
 func (p *planner) join(n *logical.Join) physical.Node {
+	if n.Lateral {
+		return p.apply(n)
+	}
 	l, r := p.node(n.Left), p.node(n.Right)
 	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
 	if n.Kind == logical.Inner && physical.Rows(l)*2 < physical.Rows(r) {
@@ -20,7 +24,25 @@ func (p *planner) join(n *logical.Join) physical.Node {
 	if on != nil {
 		on = p.expr(on)
 	}
-	return p.joinNodes(n.Kind, l, r, nl, nr, on)
+	if n.Kind == logical.Full && !fullJoinable(on, nl, nr) {
+		p.fail(pgerr.New(pgerr.FeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"))
+	}
+	return p.joinNodes(&logical.Join{Kind: n.Kind, On: on, Test: p.expr(n.Test)}, l, r, nl, nr)
+}
+
+// fullJoinable reports whether a FULL JOIN can find the matches of each side:
+// by an equality, or because all rows match or none does.
+func fullJoinable(on scalar.Expr, nl, nr int) bool {
+	constant := true
+	for _, c := range conjuncts(on) {
+		if _, _, _, ok := equality(c, nl, nr); ok {
+			return true
+		}
+		if _, ok := c.(*scalar.Const); !ok {
+			constant = false
+		}
+	}
+	return constant
 }
 
 // swapped joins with the sides exchanged and puts the columns back in order.
@@ -41,18 +63,19 @@ func (p *planner) swapped(n *logical.Join, first, second physical.Node) physical
 			return e
 		}))
 	}
-	out := &physical.Project{Input: p.joinNodes(logical.Inner, first, second, nr, nl, on), Cols: n.Columns()}
+	out := &physical.Project{Input: p.joinNodes(&logical.Join{On: on}, first, second, nr, nl), Cols: n.Columns()}
 	for i, c := range out.Cols {
 		out.Exprs = append(out.Exprs, &scalar.Column{Index: to(i), Typ: c.Type, Name: c.Name})
 	}
 	return out
 }
 
-func (p *planner) joinNodes(kind logical.JoinKind, l, r physical.Node, nl, nr int, on scalar.Expr) physical.Node {
-	h := &physical.HashJoin{Kind: kind, Left: l, Right: r}
+// joinNodes joins l and r by the kind, the condition and the test of n.
+func (p *planner) joinNodes(n *logical.Join, l, r physical.Node, nl, nr int) physical.Node {
+	h := &physical.HashJoin{Kind: n.Kind, Left: l, Right: r, Test: n.Test}
 	var rest []scalar.Expr
 	nulls := false
-	for _, c := range conjuncts(on) {
+	for _, c := range conjuncts(n.On) {
 		lk, rk, nullEqual, ok := equality(c, nl, nr)
 		if !ok {
 			rest = append(rest, c)
@@ -62,7 +85,7 @@ func (p *planner) joinNodes(kind logical.JoinKind, l, r physical.Node, nl, nr in
 		h.LeftKeys, h.RightKeys, h.NullEqual = append(h.LeftKeys, lk), append(h.RightKeys, rk), append(h.NullEqual, nullEqual)
 	}
 	if len(h.LeftKeys) == 0 {
-		return &physical.NestedLoop{Kind: kind, Left: l, Right: r, On: on}
+		return &physical.NestedLoop{Kind: n.Kind, Left: l, Right: r, On: n.On, Test: n.Test}
 	}
 	if !nulls {
 		h.NullEqual = nil

@@ -13,6 +13,9 @@ import (
 
 // node describes an operator and everything below it.
 func (d *describer) node(n physical.Node) *item {
+	if w, ok := n.(*physical.With); ok {
+		return d.with(w)
+	}
 	it := &item{rows: physical.Rows(n)}
 	if d.stats != nil {
 		if s, ok := d.stats(n); ok {
@@ -79,8 +82,11 @@ func (d *describer) describe(it *item, n physical.Node) []scalar.Expr {
 		it.title = "Nested Loop" + joinWord(n.Kind)
 		if n.On != nil {
 			it.add("Join Filter", "%s", scalar.Format(n.On))
-			return []scalar.Expr{n.On}
 		}
+		if n.Test != nil {
+			it.add("Mark", "%s", scalar.Format(n.Test))
+		}
+		return []scalar.Expr{n.On, n.Test}
 	case *physical.Sort:
 		return d.sort(it, n)
 	case *physical.Limit:
@@ -98,10 +104,47 @@ func (d *describer) describe(it *item, n physical.Node) []scalar.Expr {
 		if n.All {
 			it.title += " All"
 		}
+	case *physical.Apply:
+		it.title = "Nested Loop" + joinWord(n.Kind)
+		if n.On != nil {
+			it.add("Join Filter", "%s", scalar.Format(n.On))
+		}
+		return append(append([]scalar.Expr(nil), n.Outer...), n.On)
+	case *physical.CTEScan:
+		it.title = "CTE Scan on " + named(n.Name, n.Alias)
+	case *physical.WorkTable:
+		it.title = "WorkTable Scan on " + named(n.Name, n.Alias)
+	case *physical.Recursive:
+		it.title = "Recursive Union"
+	case *physical.ProjectSet:
+		return d.projectSet(it, n)
 	default:
 		it.title = fmt.Sprintf("%T", n)
 	}
 	return nil
+}
+
+func (d *describer) projectSet(it *item, n *physical.ProjectSet) []scalar.Expr {
+	it.title = "ProjectSet"
+	var exprs []scalar.Expr
+	calls := make([]string, len(n.Calls))
+	for i, c := range n.Calls {
+		exprs = append(exprs, c.Args...)
+		calls[i] = formatList(c.Args)
+		if c.Fn != nil {
+			calls[i] = c.Fn.Name + "(" + calls[i] + ")"
+		}
+	}
+	it.add("Function Call", "%s", strings.Join(calls, ", "))
+	return exprs
+}
+
+// with describes the body, with the query as a plan beside it.
+func (d *describer) with(n *physical.With) *item {
+	query := &item{title: "CTE " + n.Name, ins: []*item{d.node(n.Plan)}}
+	it := d.node(n.Body)
+	it.subs = append([]*item{query}, it.subs...)
+	return it
 }
 
 // subplans describes the plans inside expressions.
@@ -183,7 +226,8 @@ func aggText(a *logical.AggCall) string {
 }
 
 func joinWord(k logical.JoinKind) string {
-	return map[logical.JoinKind]string{logical.Left: " Left Join", logical.Semi: " Semi Join", logical.Anti: " Anti Join"}[k]
+	return map[logical.JoinKind]string{logical.Left: " Left Join", logical.Semi: " Semi Join", logical.Anti: " Anti Join",
+		logical.Full: " Full Join", logical.Mark: " Mark Join", logical.Single: " Single Join"}[k]
 }
 
 func (d *describer) hashJoin(it *item, n *physical.HashJoin) []scalar.Expr {
@@ -209,6 +253,10 @@ func (d *describer) hashJoin(it *item, n *physical.HashJoin) []scalar.Expr {
 	if n.Residual != nil {
 		it.add("Join Filter", "%s", scalar.Format(n.Residual))
 		exprs = append(exprs, n.Residual)
+	}
+	if n.Test != nil {
+		it.add("Mark", "%s", scalar.Format(n.Test))
+		exprs = append(exprs, n.Test)
 	}
 	return exprs
 }

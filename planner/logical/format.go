@@ -63,10 +63,31 @@ func describe(n Node) (string, []scalar.Expr) {
 		return aggregateLine(n)
 	case *Join:
 		line := [...]string{"inner", "left", "semi", "anti", "full", "mark", "single"}[n.Kind] + " join"
-		if n.On == nil {
-			return line, nil
+		es := append([]scalar.Expr(nil), n.Outer...)
+		if n.Lateral {
+			line += " lateral (" + list(n.Outer) + ")"
 		}
-		return line + " on " + scalar.String(n.On), []scalar.Expr{n.On}
+		if n.On != nil {
+			line, es = line+" on "+scalar.String(n.On), append(es, n.On)
+		}
+		if n.Test != nil {
+			line, es = line+" test "+scalar.String(n.Test), append(es, n.Test)
+		}
+		return line, es
+	case *With:
+		return fmt.Sprintf("with %s %d", n.Name, n.ID), nil
+	case *CTEScan:
+		return fmt.Sprintf("cte %s %d%s", n.Name, n.ID, alias(n.Name, n.Alias)), nil
+	case *WorkTable:
+		return fmt.Sprintf("work table %s %d%s", n.Name, n.ID, alias(n.Name, n.Alias)), nil
+	case *Recursive:
+		line := fmt.Sprintf("recursive union %d", n.ID)
+		if n.All {
+			line += " all"
+		}
+		return line, nil
+	case *ProjectSet:
+		return projectSetLine(n)
 	case *Sort:
 		return "sort " + keys(n.Keys), nil
 	case *Limit:
@@ -84,6 +105,23 @@ func describe(n Node) (string, []scalar.Expr) {
 		return line + columns(n.Cols), nil
 	}
 	return fmt.Sprintf("%T", n), nil
+}
+
+func projectSetLine(n *ProjectSet) (string, []scalar.Expr) {
+	var es []scalar.Expr
+	calls := make([]string, len(n.Calls))
+	for i, c := range n.Calls {
+		calls[i] = list(c.Args)
+		if c.Fn != nil {
+			calls[i] = c.Fn.Name + "(" + calls[i] + ")"
+		}
+		es = append(es, c.Args...)
+	}
+	line := "project set " + strings.Join(calls, ", ")
+	if n.Ordinality {
+		line += " with ordinality"
+	}
+	return line, es
 }
 
 func scanLine(n *Scan) string {

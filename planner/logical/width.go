@@ -25,9 +25,7 @@ func Width(n Node) int {
 		case *With:
 			n = x.Body
 		case *ProjectSet:
-			for i := range x.Calls {
-				w += x.Calls[i].width()
-			}
+			w += x.added()
 			n = x.Input
 		case *Scan:
 			if x.Output != nil {

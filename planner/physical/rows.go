@@ -11,6 +11,7 @@ import (
 const (
 	functionRows     = 1000
 	virtualRows      = 100
+	setRows          = 10
 	equalSelectivity = 0.005
 	rangeSelectivity = 0.3333
 	groupShare       = 0.1
@@ -27,6 +28,18 @@ func Rows(n Node) float64 {
 		return float64(len(n.Rows))
 	case *Function:
 		return functionRows
+	case *CTEScan:
+		return n.Size
+	case *WorkTable:
+		return n.Size
+	case *With:
+		return Rows(n.Body)
+	case *Recursive:
+		return Rows(n.Seed) + 10*Rows(n.Step)
+	case *ProjectSet:
+		return Rows(n.Input) * setRows
+	case *Apply:
+		return joinRows(n.Kind, Rows(n.Left), Rows(n.Right), 1)
 	case *Filter:
 		return math.Max(1, Rows(n.Input)*Selectivity(n.Cond))
 	case *Aggregate:
@@ -74,6 +87,10 @@ func joinRows(kind logical.JoinKind, l, r, selectivity float64) float64 {
 	switch kind {
 	case logical.Left:
 		return math.Max(l, rows)
+	case logical.Full:
+		return math.Max(math.Max(l, r), rows)
+	case logical.Mark, logical.Single:
+		return l
 	case logical.Semi, logical.Anti:
 		return math.Max(1, l/2)
 	}

@@ -49,8 +49,9 @@ type WorkTable struct {
 
 // ProjectSet runs set-returning functions over the rows of its input.
 type ProjectSet struct {
-	Input Node
-	Calls []logical.SetCall
+	Input      Node
+	Calls      []logical.SetCall
+	Ordinality bool
 }
 
 // Columns implements Node.
@@ -73,7 +74,7 @@ func (n *WorkTable) Columns() []logical.Column { return n.Cols }
 // Columns implements Node.
 func (n *ProjectSet) Columns() []logical.Column {
 	in := n.Input.Columns()
-	return logical.CallColumns(in[:len(in):len(in)], n.Calls)
+	return logical.SetColumns(in[:len(in):len(in)], n.Calls, n.Ordinality)
 }
 
 // Inputs implements Node.

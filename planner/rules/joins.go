@@ -49,7 +49,7 @@ func membership(e scalar.Expr) (*scalar.Subquery, logical.Node, bool) {
 // otherwise stay in the order of the query.
 func orderJoins(_ *Context, n logical.Node) logical.Node {
 	j, ok := n.(*logical.Join)
-	if !ok || j.Kind != logical.Inner {
+	if !ok || !ordered(j) {
 		return mapInputs(n, func(in logical.Node) logical.Node { return orderJoins(nil, in) })
 	}
 	g := &joinGroup{}
@@ -63,9 +63,12 @@ func orderJoins(_ *Context, n logical.Node) logical.Node {
 	return g.build(j.Columns())
 }
 
+// ordered reports whether a join's sides may stand in any order.
+func ordered(j *logical.Join) bool { return j.Kind == logical.Inner && !j.Lateral }
+
 // orderBelow orders joins below a tree of inner joins that keeps its order.
 func orderBelow(n logical.Node) logical.Node {
-	if j, ok := n.(*logical.Join); ok && j.Kind == logical.Inner {
+	if j, ok := n.(*logical.Join); ok && ordered(j) {
 		return mapInputs(n, orderBelow)
 	}
 	return orderJoins(nil, n)
@@ -86,7 +89,7 @@ type joinGroup struct {
 // collect adds the relations below n, whose first column is at base.
 func (g *joinGroup) collect(n logical.Node, base int) {
 	j, ok := n.(*logical.Join)
-	if !ok || j.Kind != logical.Inner {
+	if !ok || !ordered(j) {
 		g.rels = append(g.rels, n)
 		g.start = append(g.start, base)
 		g.width = append(g.width, logical.Width(n))

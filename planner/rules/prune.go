@@ -90,6 +90,13 @@ func prune(n logical.Node, need columnSet) (logical.Node, mapping) {
 		return pruneDistinct(n, need)
 	case *logical.SetOp:
 		return pruneSetOp(n, need)
+	case *logical.With:
+		body, m := prune(n.Body, need)
+		w := *n
+		w.Plan, w.Body = pruneAll(n.Plan), body
+		return &w, m
+	case *logical.ProjectSet:
+		return pruneProjectSet(n, need)
 	}
 	return mapInputs(n, pruneAll), identity(logical.Width(n))
 }
@@ -230,9 +237,13 @@ func pruneAggregate(n *logical.Aggregate, need columnSet) (logical.Node, mapping
 func pruneJoin(n *logical.Join, need columnSet) (logical.Node, mapping) {
 	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
 	read := make(columnSet, nl+nr)
-	copy(read, need)
-	if n.On != nil {
-		read.add(n.On)
+	if logical.LeftOnly(n.Kind) {
+		copy(read, need[:nl])
+	} else {
+		copy(read, need)
+	}
+	for _, e := range append([]scalar.Expr{n.On, n.Test}, n.Outer...) {
+		read.add(e)
 	}
 	l, lm := prune(n.Left, read[:nl].clone())
 	r, rm := prune(n.Right, read[nl:].clone())
@@ -244,11 +255,32 @@ func pruneJoin(n *logical.Join, need columnSet) (logical.Node, mapping) {
 		}
 		m = append(m, i)
 	}
-	out := &logical.Join{Kind: n.Kind, Left: l, Right: r}
-	if n.On != nil {
-		out.On = m.expr(n.On)
+	out := *n
+	out.Left, out.Right = l, r
+	out.On, out.Test, out.Outer = mapOptional(n.On, m.expr), mapOptional(n.Test, m.expr), mapList(n.Outer, m.expr)
+	if n.Kind == logical.Mark {
+		return &out, append(m[:nl:nl], width)
 	}
-	return out, m[:len(need)]
+	return &out, m[:len(need)]
+}
+
+func pruneProjectSet(n *logical.ProjectSet, need columnSet) (logical.Node, mapping) {
+	w := logical.Width(n.Input)
+	below := need[:w].clone()
+	for _, c := range n.Calls {
+		for _, a := range c.Args {
+			below.add(a)
+		}
+	}
+	in, m := prune(n.Input, below)
+	out := &logical.ProjectSet{Input: in, Calls: mapCalls(n.Calls, m.expr), Ordinality: n.Ordinality}
+	at := logical.Width(in)
+	m = append(mapping(nil), m...)
+	for range need[w:] {
+		m = append(m, at)
+		at++
+	}
+	return out, m
 }
 
 func pruneDistinct(n *logical.DistinctRows, need columnSet) (logical.Node, mapping) {

@@ -54,6 +54,16 @@ func push(n logical.Node, conds []scalar.Expr) logical.Node {
 		return filtered(&s, up)
 	case *logical.Join:
 		return pushJoin(n, conds)
+	case *logical.With:
+		w := *n
+		w.Plan, w.Body = push(n.Plan, nil), push(n.Body, conds)
+		return &w
+	case *logical.ProjectSet:
+		w := logical.Width(n.Input)
+		down, up := split(conds, func(c scalar.Expr) bool { return movable(c) && within(c, 0, w) })
+		s := *n
+		s.Input = push(n.Input, down)
+		return filtered(&s, up)
 	}
 	return filtered(mapInputs(n, func(in logical.Node) logical.Node { return push(in, nil) }), conds)
 }
@@ -103,14 +113,9 @@ func (s *joinSides) isRight(c scalar.Expr) bool { return within(c, s.nl, s.nl+s.
 
 func pushJoin(n *logical.Join, conds []scalar.Expr) logical.Node {
 	s := &joinSides{nl: logical.Width(n.Left), nr: logical.Width(n.Right)}
-	kind := n.Kind
-	if kind == logical.Left {
-		for _, c := range conds {
-			if rejectsNulls(c, s.nl, s.nl+s.nr) {
-				kind = logical.Inner
-				break
-			}
-		}
+	kind := s.reduced(n.Kind, conds)
+	if n.Kind == logical.Full && kind == logical.Left && !s.keepsLeft(conds) {
+		return pushSwapped(n, conds)
 	}
 	for _, c := range conjuncts(n.On) {
 		s.joinCondition(kind, c)
@@ -119,18 +124,74 @@ func pushJoin(n *logical.Join, conds []scalar.Expr) logical.Node {
 		s.condition(kind, c)
 	}
 	s.transfer(kind)
+	j := *n
+	j.Kind = kind
 	for i, c := range s.right {
 		s.right[i] = shifted(c, -s.nl)
 	}
-	j := &logical.Join{Kind: kind, Left: push(n.Left, s.left), Right: push(n.Right, s.right), On: conjunction(s.on)}
-	return filtered(j, s.over)
+	j.Left, j.Right, j.On = push(n.Left, s.left), push(n.Right, s.right), conjunction(s.on)
+	return filtered(&j, s.over)
+}
+
+// reduced returns the kind of join that gives the rows for which conds hold: a
+// side whose columns must not be NULL is not extended by NULLs.
+func (s *joinSides) reduced(kind logical.JoinKind, conds []scalar.Expr) logical.JoinKind {
+	if kind != logical.Left && kind != logical.Full {
+		return kind
+	}
+	left, right := s.keepsLeft(conds), s.keepsRight(conds)
+	switch {
+	case kind == logical.Left && right, left && right:
+		return logical.Inner
+	case kind == logical.Full && (left || right):
+		return logical.Left
+	}
+	return kind
+}
+
+// keepsLeft reports whether conds drop the rows without a left side.
+func (s *joinSides) keepsLeft(conds []scalar.Expr) bool {
+	for _, c := range conds {
+		if rejectsNulls(c, 0, s.nl) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsRight reports whether conds drop the rows without a right side.
+func (s *joinSides) keepsRight(conds []scalar.Expr) bool {
+	for _, c := range conds {
+		if rejectsNulls(c, s.nl, s.nl+s.nr) {
+			return true
+		}
+	}
+	return false
+}
+
+// pushSwapped makes a full join a left join of exchanged sides.
+func pushSwapped(n *logical.Join, conds []scalar.Expr) logical.Node {
+	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
+	to := func(i int) int {
+		if i < nl {
+			return i + nr
+		}
+		return i - nl
+	}
+	j := &logical.Join{Kind: logical.Left, Left: n.Right, Right: n.Left, On: mapOptional(n.On, func(e scalar.Expr) scalar.Expr { return remapped(e, to) })}
+	m := make(mapping, nl+nr)
+	for i := range m {
+		m[i] = to(i)
+	}
+	return restored(push(j, mapList(conds, m.expr)), m, n.Columns())
 }
 
 // joinCondition places a conjunct of ON.
 func (s *joinSides) joinCondition(kind logical.JoinKind, c scalar.Expr) {
-	preserved := kind == logical.Left || kind == logical.Anti // left rows stay when ON fails
+	// Left rows stay when ON fails.
+	preserved := kind != logical.Inner && kind != logical.Semi
 	switch {
-	case isVolatile(c):
+	case isVolatile(c) || kind == logical.Full:
 		s.on = append(s.on, c)
 	case s.isRight(c):
 		s.right = append(s.right, c)
@@ -144,7 +205,7 @@ func (s *joinSides) joinCondition(kind logical.JoinKind, c scalar.Expr) {
 // condition places a conjunct from above the join.
 func (s *joinSides) condition(kind logical.JoinKind, c scalar.Expr) {
 	switch {
-	case isVolatile(c):
+	case isVolatile(c) || kind == logical.Full:
 		s.over = append(s.over, c)
 	case s.isLeft(c):
 		s.left = append(s.left, c)
@@ -170,7 +231,7 @@ func (s *joinSides) readsBoth(c scalar.Expr) bool {
 
 // transfer copies conditions on one side of an equality of columns to the other.
 func (s *joinSides) transfer(kind logical.JoinKind) {
-	if kind == logical.Anti {
+	if kind != logical.Inner && kind != logical.Semi && kind != logical.Left {
 		return
 	}
 	for _, c := range s.on {

@@ -45,6 +45,18 @@ func mapInputs(n logical.Node, f func(logical.Node) logical.Node) logical.Node {
 		c := *n
 		c.Left, c.Right = f(n.Left), f(n.Right)
 		return &c
+	case *logical.With:
+		c := *n
+		c.Plan, c.Body = f(n.Plan), f(n.Body)
+		return &c
+	case *logical.Recursive:
+		c := *n
+		c.Seed, c.Step = f(n.Seed), f(n.Step)
+		return &c
+	case *logical.ProjectSet:
+		c := *n
+		c.Input = f(n.Input)
+		return &c
 	}
 	return n
 }
@@ -82,7 +94,11 @@ func mapExprs(n logical.Node, f func(scalar.Expr) scalar.Expr) logical.Node {
 		return &c
 	case *logical.Join:
 		c := *n
-		c.On = mapOptional(n.On, f)
+		c.On, c.Test, c.Outer = mapOptional(n.On, f), mapOptional(n.Test, f), mapList(n.Outer, f)
+		return &c
+	case *logical.ProjectSet:
+		c := *n
+		c.Calls = mapCalls(n.Calls, f)
 		return &c
 	case *logical.Sort:
 		c := *n
@@ -114,6 +130,15 @@ func mapList(list []scalar.Expr, f func(scalar.Expr) scalar.Expr) []scalar.Expr 
 	out := make([]scalar.Expr, len(list))
 	for i, e := range list {
 		out[i] = f(e)
+	}
+	return out
+}
+
+func mapCalls(calls []logical.SetCall, f func(scalar.Expr) scalar.Expr) []logical.SetCall {
+	out := make([]logical.SetCall, len(calls))
+	for i, c := range calls {
+		c.Args = mapList(c.Args, f)
+		out[i] = c
 	}
 	return out
 }

@@ -79,6 +79,7 @@ const (
 	SyntaxError                  Code = "42601"
 	InsufficientPrivilege        Code = "42501"
 	GroupingError                Code = "42803"
+	InvalidRecursion             Code = "42P19"
 	DatatypeMismatch             Code = "42804"
 	WrongObjectType              Code = "42809"
 	CannotCoerce                 Code = "42846"
