@@ -2,6 +2,7 @@ package colstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,9 @@ type rowReader struct {
 	dec   *rowDecoder
 	own   *rowOverlay // nil: none
 	it    *pebble.Iterator
-	has   bool           // it stands on a row
+	has   bool           // it stands on a row, or point is one
+	point []byte         // key of the only row of the span, found without it; nil: it is in use
+	value []byte         // of that row
 	mine  []uint32       // ops of own, in the span and not yet returned, in reading order
 	ids   *vector.Vector // nil: not asked for
 	span  int
@@ -150,8 +153,10 @@ func (r *rowReader) row() ([]byte, error) {
 			r.span++
 		}
 		if !r.has && len(r.mine) == 0 {
-			if err := r.it.Error(); err != nil {
-				return nil, r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
+			if r.point == nil {
+				if err := r.it.Error(); err != nil {
+					return nil, r.damaged(err)
+				}
 			}
 			r.open = false
 			continue
@@ -169,7 +174,7 @@ func (r *rowReader) pick() ([]byte, error) {
 		op := &r.own.ops[r.mine[0]]
 		c := -1
 		if r.has {
-			c = bytes.Compare(op.key(), r.it.Key())
+			c = bytes.Compare(op.key(), r.at())
 			if r.sc.req.Reverse {
 				c = -c
 			}
@@ -189,13 +194,16 @@ func (r *rowReader) pick() ([]byte, error) {
 	if !r.has {
 		return nil, nil
 	}
-	value, err := r.it.ValueAndErr()
-	if err != nil {
-		return nil, r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
+	value := r.value
+	if r.point == nil {
+		var err error
+		if value, err = r.it.ValueAndErr(); err != nil {
+			return nil, r.damaged(err)
+		}
 	}
 	r.buf = append(r.buf[:0], value...)
 	if r.ids != nil {
-		r.buf = append(r.buf, r.it.Key()...)
+		r.buf = append(r.buf, r.at()...)
 		r.key = r.buf[len(value):]
 	}
 	value = r.buf[:len(value)]
@@ -203,8 +211,22 @@ func (r *rowReader) pick() ([]byte, error) {
 	return value, nil
 }
 
+// at returns the key of the stored row that is next.
+func (r *rowReader) at() []byte {
+	if r.point != nil {
+		return r.point
+	}
+	return r.it.Key()
+}
+
+func (r *rowReader) damaged(err error) error {
+	return r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
+}
+
 func (r *rowReader) move() {
-	if r.sc.req.Reverse {
+	if r.point != nil {
+		r.has = false
+	} else if r.sc.req.Reverse {
 		r.has = r.it.Prev()
 	} else {
 		r.has = r.it.Next()
@@ -213,15 +235,6 @@ func (r *rowReader) move() {
 
 // enter positions on the first row of a span.
 func (r *rowReader) enter(sp rowkey.Span) error {
-	if r.it == nil {
-		it, err := r.sc.sn.rowReader().NewIter(&pebble.IterOptions{LowerBound: sp.Start, UpperBound: sp.End})
-		if err != nil {
-			return r.sc.sn.s.damaged(fmt.Sprintf("rows of table %d", r.sc.src.schema.ID), err)
-		}
-		r.it = it
-	} else {
-		r.it.SetBounds(sp.Start, sp.End)
-	}
 	r.mine = nil
 	if r.own != nil {
 		r.mine = r.own.within(sp)
@@ -229,12 +242,47 @@ func (r *rowReader) enter(sp rowkey.Span) error {
 	if r.sc.req.Reverse {
 		r.mine = slices.Clone(r.mine)
 		slices.Reverse(r.mine)
+	}
+	r.open = true
+	if found, err := r.lookUp(sp); found || err != nil {
+		return err
+	}
+	if r.it == nil {
+		it, err := r.sc.sn.rowReader().NewIter(&pebble.IterOptions{LowerBound: sp.Start, UpperBound: sp.End})
+		if err != nil {
+			return r.damaged(err)
+		}
+		r.it = it
+	} else {
+		r.it.SetBounds(sp.Start, sp.End)
+	}
+	if r.sc.req.Reverse {
 		r.has = r.it.Last()
 	} else {
 		r.has = r.it.First()
 	}
-	r.open = true
 	return nil
+}
+
+// lookUp finds the row of a span that is one key. An iterator would go on from
+// it to find that there is no other, over all older versions of the row: those
+// of a counter are many. No key is the beginning of another one, so that a
+// row whose key begins the span is alone in the span of its prefix.
+func (r *rowReader) lookUp(sp rowkey.Span) (bool, error) {
+	r.point = nil
+	if !r.sc.src.schema.Unique || !bytes.Equal(sp.End, keys.AfterPrefix(sp.Start)) {
+		return false, nil
+	}
+	value, closer, err := r.sc.sn.rowReader().Get(sp.Start)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, r.damaged(err)
+	}
+	r.value = append(r.value[:0], value...)
+	r.point, r.has = sp.Start, true
+	return true, closer.Close()
 }
 
 // Stats returns the counts so far.
