@@ -58,6 +58,9 @@ func (s *Store) Follow(ctx context.Context, id table.ID) (*Rewrite, error) {
 	return r, nil
 }
 
+// Flush does most of what Next does first, without keeping writers out.
+func (r *Rewrite) Flush(ctx context.Context) error { return r.s.flushTable(ctx, r.id) }
+
 // Next returns scans of the rows that no earlier call returned as added, and of
 // those that earlier calls did and that are deleted since; removed is nil if
 // there are none. A row that was updated is in both. The caller keeps writers

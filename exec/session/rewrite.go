@@ -106,8 +106,15 @@ func (x *alteration) follow(ctx context.Context, m *mover, r *rewriting) error {
 		return err
 	}
 	defer rw.Close()
+	x.s.yieldCatalog()
 	req := table.ScanRequest{Columns: allOf(x.old)}
 	for round := 1; ; round++ {
+		if err := rw.Flush(ctx); err != nil {
+			return err
+		}
+		if err := x.retake(ctx); err != nil {
+			return err
+		}
 		added, removed, err := rw.Next(ctx, req)
 		if err != nil {
 			return err
@@ -132,9 +139,6 @@ func (x *alteration) follow(ctx context.Context, m *mover, r *rewriting) error {
 		}
 		if last {
 			return nil
-		}
-		if err := x.retake(ctx); err != nil {
-			return err
 		}
 	}
 }
