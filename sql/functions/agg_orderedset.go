@@ -178,11 +178,7 @@ func many(value func(s *orderedSet, out *vector.Vector, row func(int) int, n int
 				return err
 			}
 		}
-		dims := make([]types.ArrayDim, h.dims)
-		for d := range dims {
-			dims[d] = types.ArrayDim{Len: h.lengths[d], Lower: h.lower[d]}
-		}
-		out.Data = types.AppendArray(out.Data, s.typ, res, 0, res.N, dims)
+		out.Data = types.AppendArray(out.Data, s.typ, res, 0, res.N, h.dimsOf())
 		out.FinishBytes()
 		return nil
 	}

@@ -106,26 +106,6 @@ func joinArrays(kind byte) func(in []types.Type) Kernel {
 	}
 }
 
-func joinRow(out *vector.Vector, args []*vector.Vector, i int, elem types.Type, kind byte) error {
-	all := vector.New(elem.Kind(), 0)
-	for k, a := range args {
-		if kind == 'c' || (kind == 'a') == (k == 0) {
-			part, h, err := items(a, i, elem)
-			if err != nil {
-				return err
-			}
-			if h.dims > 1 {
-				return pgerr.Unsupported("joining arrays of several dimensions")
-			}
-			all.AppendVector(part, nil)
-		} else {
-			all.AppendFrom(a, i)
-		}
-	}
-	out.Data = AppendArray(out.Data, elem.OID, all, 0, all.N)
-	return checkRoom(out, 0)
-}
-
 // arrayPosition finds the first element that is not distinct from a value.
 func arrayPosition(in []types.Type) Kernel {
 	elem := types.T(types.ElemOf(in[0].OID))
@@ -139,6 +119,9 @@ func arrayPosition(in []types.Type) Kernel {
 				return pgerr.New(pgerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
 			}
 			from := 0
+			if len(args) > 2 && args[2].IsNull(i) && !args[0].IsNull(i) {
+				return pgerr.New(pgerr.NullValueNotAllowed, "initial position must not be null")
+			}
 			if len(args) > 2 && !args[2].IsNull(i) {
 				from = max(0, int4(args[2], i)-int(h.lower[0]))
 			}
@@ -187,7 +170,11 @@ func arrayRemove(in []types.Type) Kernel {
 					kept.AppendFrom(list, k)
 				}
 			}
-			out.Data = AppendArray(out.Data, elem.OID, kept, 0, kept.N)
+			dims := h.dimsOf()
+			if h.dims == 1 {
+				dims[0].Len = int32(kept.N)
+			}
+			out.Data = types.AppendArray(out.Data, elem, kept, 0, kept.N, dims)
 			endRow(out)
 		}
 		return nil

@@ -72,14 +72,14 @@ func decodeHex(out *vector.Vector, s []byte) error {
 		}
 		hi := hexValue(s[0])
 		if hi < 0 {
-			return pgerr.New(pgerr.InvalidParameterValue, "invalid hexadecimal digit: \"%c\"", s[0])
+			return pgerr.New(pgerr.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", s[:runeOffset(s, 1)])
 		}
 		if len(s) == 1 {
 			return pgerr.New(pgerr.InvalidParameterValue, "invalid hexadecimal data: odd number of digits")
 		}
 		lo := hexValue(s[1])
 		if lo < 0 {
-			return pgerr.New(pgerr.InvalidParameterValue, "invalid hexadecimal digit: \"%c\"", s[1])
+			return pgerr.New(pgerr.InvalidParameterValue, "invalid hexadecimal digit: \"%s\"", s[1:1+runeOffset(s[1:], 1)])
 		}
 		out.Data = append(out.Data, byte(hi<<4|lo))
 		s = s[2:]
@@ -87,28 +87,47 @@ func decodeHex(out *vector.Vector, s []byte) error {
 	return nil
 }
 
+// decodeBase64 skips blanks and ignores what follows a padded group.
 func decodeBase64(out *vector.Vector, s []byte) error {
-	clean := make([]byte, 0, len(s))
-	for _, c := range s {
-		if !isSpace(c) {
-			clean = append(clean, c)
-		}
-	}
-	at := len(out.Data)
-	data, err := base64.StdEncoding.AppendDecode(out.Data, clean)
-	if err != nil {
-		for _, c := range clean {
-			if !('A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '=') {
-				return pgerr.New(pgerr.InvalidParameterValue, "invalid symbol \"%c\" found while decoding base64 sequence", c)
+	var buf uint32
+	pos, end := 0, 0
+	for k := 0; k < len(s); k++ {
+		c := s[k]
+		v := bytes.IndexByte(base64Alphabet, c)
+		switch {
+		case isSpace(c):
+			continue
+		case c == '=' && end == 0:
+			if end = pos - 1; pos < 2 {
+				return pgerr.New(pgerr.InvalidParameterValue, "unexpected \"=\" while decoding base64 sequence")
 			}
+			v = 0
+		case c == '=':
+			v = 0
+		case v < 0:
+			return pgerr.New(pgerr.InvalidParameterValue, "invalid symbol \"%s\" found while decoding base64 sequence", s[k:k+runeOffset(s[k:], 1)])
 		}
-		out.Data = out.Data[:at]
+		buf = buf<<6 | uint32(v)
+		if pos++; pos < 4 {
+			continue
+		}
+		out.Data = append(out.Data, byte(buf>>16))
+		if end == 0 || end > 1 {
+			out.Data = append(out.Data, byte(buf>>8))
+		}
+		if end == 0 || end > 2 {
+			out.Data = append(out.Data, byte(buf))
+		}
+		buf, pos = 0, 0
+	}
+	if pos != 0 {
 		return pgerr.New(pgerr.InvalidParameterValue, "invalid base64 end sequence").
 			WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
 	}
-	out.Data = data
 	return nil
 }
+
+var base64Alphabet = []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 func decodeEscape(out *vector.Vector, s []byte) error {
 	for len(s) > 0 {

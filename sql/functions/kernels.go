@@ -186,12 +186,13 @@ func op(symbol string, ret types.OID, k Kernel, args ...types.OID) Overload {
 	return Overload{Name: symbol, Operator: true, Args: args, Ret: ret, Eval: k}
 }
 
-func (o Overload) fails() Overload              { o.CanFail = true; return o }
-func (o Overload) stable() Overload             { o.Volatility = Stable; return o }
-func (o Overload) volatile() Overload           { o.Volatility = Volatile; return o }
-func (o Overload) takesNulls() Overload         { o.NotStrict = true; return o }
-func (o Overload) variadic() Overload           { o.Variadic = true; return o }
-func (o Overload) doc(sentence string) Overload { o.Doc = sentence; return o }
+func (o Overload) fails() Overload                { o.CanFail = true; return o }
+func (o Overload) stable() Overload               { o.Volatility = Stable; return o }
+func (o Overload) volatile() Overload             { o.Volatility = Volatile; return o }
+func (o Overload) takesNulls() Overload           { o.NotStrict = true; return o }
+func (o Overload) named(names ...string) Overload { o.ArgNames = names; return o }
+func (o Overload) variadic() Overload             { o.Variadic = true; return o }
+func (o Overload) doc(sentence string) Overload   { o.Doc = sentence; return o }
 
 func outOfRangeName(what string) error {
 	return pgerr.New(pgerr.NumericValueOutOfRange, "%s out of range", what)

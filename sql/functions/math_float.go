@@ -3,7 +3,6 @@ package functions
 import (
 	"crypto/rand"
 	"math"
-	mathrand "math/rand/v2"
 
 	"tsdb/colstore/vector"
 	"tsdb/sql/pgerr"
@@ -132,13 +131,6 @@ func signOf(x float64) float64 {
 	return 0
 }
 
-func random(_ *Ctx, out *vector.Vector, _ []*vector.Vector, n int) error {
-	for i := range out.F64[:n] {
-		out.F64[i] = mathrand.Float64()
-	}
-	return nil
-}
-
 // widthBucketFloat numbers the bucket of x among count equal ones between lo and hi.
 func widthBucketFloat(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	for i := range out.I32[:n] {
@@ -155,19 +147,16 @@ func widthBucketFloat(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) 
 	return nil
 }
 
-// invalidWidthBucket is SQLSTATE 2201G.
-const invalidWidthBucket pgerr.Code = "2201G"
-
 func widthBucket(x, lo, hi float64, count int32) (int32, error) {
 	switch {
 	case count <= 0:
-		return 0, pgerr.New(invalidWidthBucket, "count must be greater than zero")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "count must be greater than zero")
 	case math.IsNaN(x) || math.IsNaN(lo) || math.IsNaN(hi):
-		return 0, pgerr.New(invalidWidthBucket, "operand, lower bound, and upper bound cannot be NaN")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "operand, lower bound, and upper bound cannot be NaN")
 	case math.IsInf(lo, 0) || math.IsInf(hi, 0):
-		return 0, pgerr.New(invalidWidthBucket, "lower and upper bounds must be finite")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "lower and upper bounds must be finite")
 	case lo == hi:
-		return 0, pgerr.New(invalidWidthBucket, "lower bound cannot equal upper bound")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "lower bound cannot equal upper bound")
 	}
 	below, beyond := x < lo, x >= hi
 	if lo > hi {
@@ -209,13 +198,13 @@ func widthBucketNumeric(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int
 func decimalBucket(x, lo, hi *decimal, count int32) (int32, error) {
 	switch {
 	case count <= 0:
-		return 0, pgerr.New(invalidWidthBucket, "count must be greater than zero")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "count must be greater than zero")
 	case x.IsNaN() || lo.IsNaN() || hi.IsNaN():
-		return 0, pgerr.New(invalidWidthBucket, "operand, lower bound, and upper bound cannot be NaN")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "operand, lower bound, and upper bound cannot be NaN")
 	case lo.IsInf() || hi.IsInf():
-		return 0, pgerr.New(invalidWidthBucket, "lower and upper bounds must be finite")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "lower and upper bounds must be finite")
 	case lo.Cmp(hi) == 0:
-		return 0, pgerr.New(invalidWidthBucket, "lower bound cannot equal upper bound")
+		return 0, pgerr.New(pgerr.InvalidArgumentForWidth, "lower bound cannot equal upper bound")
 	}
 	up := lo.Cmp(hi) < 0
 	c, e := x.Cmp(lo), x.Cmp(hi)
@@ -294,7 +283,6 @@ func init() {
 			}
 			return nil
 		}).doc("The number pi."),
-		fn("random", f, random).volatile().doc("Random number from 0 up to 1."),
 		fn("gen_random_uuid", types.UUID, randomUUID).volatile().doc("Random UUID, version 4."),
 		fn("width_bucket", types.Int4, widthBucketFloat, f, f, f, types.Int4).fails().doc("Number of the bucket of a value in a histogram of equal widths."),
 		fn("width_bucket", types.Int4, widthBucketNumeric, types.Numeric, types.Numeric, types.Numeric, types.Int4).fails().doc("Number of the bucket of a value in a histogram of equal widths."),

@@ -292,7 +292,9 @@ func chr(out *vector.Vector, args []*vector.Vector, i int) error {
 		return pgerr.New(pgerr.InvalidParameterValue, "character number must be positive")
 	case k == 0:
 		return pgerr.New(pgerr.ProgramLimitExceeded, "null character not permitted")
-	case k > utf8.MaxRune || k >= 0xD800 && k < 0xE000:
+	case k >= 0xD800 && k < 0xE000:
+		return pgerr.New(pgerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", k)
+	case k > utf8.MaxRune:
 		return pgerr.New(pgerr.ProgramLimitExceeded, "requested character too large for encoding: %d", k)
 	}
 	out.Data = utf8.AppendRune(out.Data, rune(k))

@@ -52,6 +52,10 @@ func repeatText(out *vector.Vector, args []*vector.Vector, i int) error {
 // pad makes s width characters long: cut, or filled up on one side.
 func pad(out *vector.Vector, s, fill []byte, width int, onLeft bool) error {
 	width = max(0, width)
+	const most = 0x3fffffff/utf8.UTFMax - 1 // what PostgreSQL allocates for the longest characters
+	if width > most {
+		return checkRoom(out, maxBatchBytes+1)
+	}
 	if err := checkRoom(out, width); err != nil {
 		return err
 	}

@@ -172,7 +172,8 @@ func regexpMatch(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error
 			return err
 		}
 		if f.global {
-			return noGlobal("regexp_match()")
+			return pgerr.New(pgerr.InvalidParameterValue, "regexp_match() does not support the \"global\" option").
+				WithHint("Use the regexp_matches function instead.")
 		}
 		s := args[0].Bytes(i)
 		m := re.FindSubmatchIndex(s)
@@ -181,17 +182,8 @@ func regexpMatch(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error
 			endRow(out)
 			continue
 		}
-		if len(m) > 2 {
-			m = m[2:]
-		}
 		groups.Reset(vector.Bytes)
-		for ; len(m) > 0; m = m[2:] {
-			if m[0] < 0 {
-				groups.AppendNull()
-			} else {
-				groups.AppendBytes(s[m[0]:m[1]])
-			}
-		}
+		appendGroups(groups, s, m)
 		out.Data = AppendArray(out.Data, types.Text, groups, 0, groups.N)
 		endRow(out)
 	}

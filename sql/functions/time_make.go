@@ -132,7 +132,7 @@ func makeTimestamp(instant bool) Kernel {
 				return err
 			}
 			if len(args) == 7 {
-				if z, err = namedZone(str(args[6], i)); err != nil {
+				if z, err = givenZone(str(args[6], i)); err != nil {
 					return err
 				}
 			}
@@ -141,12 +141,31 @@ func makeTimestamp(instant bool) Kernel {
 				local, ok = z.instant(local)
 			}
 			if !ok {
-				return errTimestamp()
+				return pgerr.New(pgerr.DatetimeFieldOverflow, "timestamp out of range: %d-%02d-%02d %d:%02d:%s", int4(args[0], i), int4(args[1], i),
+					int4(args[2], i), int4(args[3], i), int4(args[4], i), fmt.Sprintf("%02.6g", args[5].F64[i&args[5].Mask()]))
 			}
 			out.I64[i] = local
 		}
 		return nil
 	}
+}
+
+// givenZone reads the zone of make_timestamptz: an offset counts east of UTC, as in
+// a timestamp, not west, as in the name of a zone.
+func givenZone(name string) (*zoneCache, error) {
+	if name == "" || name[0] != '+' && name[0] != '-' {
+		if name != "" && '0' <= name[0] && name[0] <= '9' {
+			return nil, pgerr.New(pgerr.InvalidParameterValue, "invalid input syntax for type %s: \"%s\"", "numeric time zone", name).
+				WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
+		}
+		return namedZone(name)
+	}
+	_, east, err := types.ParseTimeTZ([]byte("00:00"+name), nil, -1)
+	if err != nil {
+		return namedZone(name)
+	}
+	z := types.FixedOffsetZone(int(east))
+	return &zoneCache{named: &z}, nil
 }
 
 // makeInterval takes years, months, weeks, days, hours, minutes, seconds, all optional.
@@ -255,11 +274,11 @@ func init() {
 		fn("current_date", types.Date, currentDate).stable().doc("Date at the start of the transaction."),
 		fn("current_time", types.TimeTZ, currentTime).stable().doc("Time of day and zone at the start of the transaction."),
 		fn("current_time", types.TimeTZ, currentTime, i4).stable().doc("Time of day and zone at the start of the transaction."),
-		fn("make_date", types.Date, makeDate, i4, i4, i4).fails().doc("Date of year, month and day."),
-		fn("make_time", types.Time, makeTime, i4, i4, f8).fails().doc("Time of day of hour, minute and second."),
-		fn("make_timestamp", ts, makeTimestamp(false), i4, i4, i4, i4, i4, f8).fails().doc("Timestamp of its fields."),
-		fn("make_timestamptz", tz, makeTimestamp(true), i4, i4, i4, i4, i4, f8).fails().stable().doc("Instant of its fields in the session's zone."),
-		fn("make_timestamptz", tz, makeTimestamp(true), i4, i4, i4, i4, i4, f8, types.Text).fails().stable().doc("Instant of its fields in a zone."),
+		fn("make_date", types.Date, makeDate, i4, i4, i4).named("year", "month", "day").fails().doc("Date of year, month and day."),
+		fn("make_time", types.Time, makeTime, i4, i4, f8).named("hour", "min", "sec").fails().doc("Time of day of hour, minute and second."),
+		fn("make_timestamp", ts, makeTimestamp(false), i4, i4, i4, i4, i4, f8).named("year", "month", "mday", "hour", "min", "sec").fails().doc("Timestamp of its fields."),
+		fn("make_timestamptz", tz, makeTimestamp(true), i4, i4, i4, i4, i4, f8).named("year", "month", "mday", "hour", "min", "sec").fails().stable().doc("Instant of its fields in the session's zone."),
+		fn("make_timestamptz", tz, makeTimestamp(true), i4, i4, i4, i4, i4, f8, types.Text).named("year", "month", "mday", "hour", "min", "sec", "timezone").fails().stable().doc("Instant of its fields in a zone."),
 		fn("to_timestamp", tz, try1(f64s, i64s, toTimestamp), f8).fails().doc("Instant of seconds since 1970."),
 		fn("age", types.Interval, try2(i64s, i64s, f16s, age), ts, ts).fails().doc("Difference in years, months, days and time."),
 		fn("age", types.Interval, zoned2(i64s, i64s, f16s, ageTZ), tz, tz).fails().stable().doc("Difference in years, months, days and time."),
