@@ -42,7 +42,9 @@ func (e *Engine) parse(query string) ([]*sql.Statement, error) {
 // planned reports whether the planner binds a statement.
 func planned(n *pg_query.Node) bool {
 	switch n.GetNode().(type) {
-	case *pg_query.Node_SelectStmt, *pg_query.Node_InsertStmt, *pg_query.Node_UpdateStmt, *pg_query.Node_DeleteStmt,
+	case *pg_query.Node_SelectStmt:
+		return selectInto(n.GetSelectStmt()) == nil
+	case *pg_query.Node_InsertStmt, *pg_query.Node_UpdateStmt, *pg_query.Node_DeleteStmt,
 		*pg_query.Node_MergeStmt, *pg_query.Node_ExplainStmt:
 		return true
 	}
@@ -72,6 +74,9 @@ func (s *Session) bind(st *sql.Statement, declared []types.OID, cat *catalog.Sna
 	key := ""
 	if cacheable {
 		key = boundKey(st, declared, cat, s.settingsKey)
+		if _, own := s.tempSchema(cat); own {
+			key = s.tempName + key // names mean something else here
+		}
 		if b, ok := s.e.bound.get(key); ok {
 			return b, nil
 		}
@@ -111,7 +116,11 @@ func timeLiteral(text string) bool {
 
 // env is what binding and planning read. snap is nil while only binding.
 func (s *Session) env(cat *catalog.Snapshot, c *functions.Ctx, snap *colstore.Snapshot) *planner.Env {
-	return &planner.Env{Catalog: cat, SearchPath: s.searchOIDs(cat), Ctx: c, Virtual: pgcatalog.Find,
+	temp := types.OID(0)
+	if sc, ok := s.tempSchema(cat); ok {
+		temp = sc.OID
+	}
+	return &planner.Env{Catalog: cat, SearchPath: s.searchOIDs(cat), Temp: temp, Ctx: c, Virtual: pgcatalog.Find,
 		Pruning: s.boolValue("tsdb.pruning"),
 		Stats: func(id table.ID) table.Stats {
 			if snap == nil {

@@ -11,6 +11,9 @@ import (
 
 // findSchema resolves the name of a schema; pg_temp is the session's own one.
 func (s *Session) findSchema(name string) (*catalog.Schema, bool) {
+	if name == "pg_temp" {
+		return s.tempSchema(s.catalog())
+	}
 	return s.catalog().Schema(name)
 }
 

@@ -57,8 +57,11 @@ func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
 		}
 		return e
 	}
+	if err := s.typeNameTaken(sc.OID, name); err != nil {
+		return err
+	}
 	b := &tableBuilder{s: s, st: st, stmt: n, null: map[int]bool{},
-		t: &catalog.Table{Schema: sc.OID, Name: name, Owner: s.userOID()}}
+		t: &catalog.Table{Schema: sc.OID, Name: name, Owner: s.userOID(), Temp: isTemp(sc), OnCommit: onCommit(n.Oncommit)}}
 	if err := b.build(); err != nil {
 		return err
 	}
@@ -75,8 +78,6 @@ func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
 // refuseTableClauses names the clauses that are out of scope.
 func refuseTableClauses(n *pg_query.CreateStmt) error {
 	switch {
-	case n.Relation.GetRelpersistence() == "t":
-		return pgerr.Unsupported("CREATE TEMPORARY TABLE")
 	case n.Relation.GetRelpersistence() == "u":
 		return pgerr.Unsupported("CREATE UNLOGGED TABLE")
 	case n.Partbound != nil:
@@ -92,30 +93,10 @@ func refuseTableClauses(n *pg_query.CreateStmt) error {
 	case n.AccessMethod != "" && n.AccessMethod != "heap":
 		return pgerr.New(pgerr.UndefinedObject, `access method "%s" does not exist`, n.AccessMethod).
 			WithHint("Choose where rows live with WITH (layout = 'columnar' | 'row').")
-	case n.Oncommit > pg_query.OnCommitAction_ONCOMMIT_NOOP:
+	case n.Oncommit > pg_query.OnCommitAction_ONCOMMIT_NOOP && n.Relation.GetRelpersistence() != "t" && n.Relation.GetSchemaname() != "pg_temp":
 		return pgerr.New(pgerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
 	}
 	return nil
-}
-
-// targetSchema is the schema of an object to be created.
-func (s *Session) targetSchema(rv *pg_query.RangeVar) (*catalog.Schema, error) {
-	if err := s.checkDatabase(rv); err != nil {
-		return nil, err
-	}
-	cat := s.catalog()
-	if rv.GetSchemaname() == "" {
-		sc, ok := s.creationSchema(cat)
-		if !ok {
-			return nil, pgerr.New(pgerr.InvalidSchemaName, "no schema has been selected to create in")
-		}
-		return sc, refuseSystemSchema(sc, rv.GetRelname())
-	}
-	sc, ok := cat.Schema(rv.GetSchemaname())
-	if !ok {
-		return nil, noSchema(rv.GetSchemaname())
-	}
-	return sc, refuseSystemSchema(sc, rv.GetRelname())
 }
 
 func refuseSystemSchema(sc *catalog.Schema, rel string) error {

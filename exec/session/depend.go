@@ -148,12 +148,18 @@ func (s *Session) dropObjects(ctx context.Context, refs []catalog.Ref, cascade b
 	if err := s.reportDependents(d.list, what, len(refs) > 1, cascade); err != nil {
 		return err
 	}
+	return s.removeAll(ctx, d)
+}
+
+// removeAll removes what a dropper found.
+func (s *Session) removeAll(ctx context.Context, d *dropper) error {
 	cat := s.catalog()
 	for _, v := range d.list {
-		if !d.within(cat, v.ref) {
-			if err := s.removeObject(ctx, v.ref); err != nil {
-				return err
-			}
+		if d.within(cat, v.ref) {
+			continue
+		}
+		if err := s.removeObject(ctx, v.ref); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -43,6 +43,8 @@ type Engine struct {
 	rewrites map[types.OID]*rewriting // by table
 	nextPID  int32
 	closed   bool
+
+	stopping chan struct{} // closed when Close begins
 }
 
 const (
@@ -75,7 +77,7 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	if o.Version == "" {
 		o.Version = "dev"
 	}
-	e := &Engine{store: store, o: o, ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, rewrites: map[types.OID]*rewriting{}, nextPID: 1000, followRows: followRows,
+	e := &Engine{store: store, o: o, stopping: make(chan struct{}), ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, rewrites: map[types.OID]*rewriting{}, nextPID: 1000, followRows: followRows,
 		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
 	snap, ok, err := catalog.Load(store.Meta)
@@ -89,7 +91,7 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 		}
 	}
 	e.published.Store(snap)
-	return e, nil
+	return e, e.dropLeftTemp()
 }
 
 func (e *Engine) persist(records []catalog.Record) error {
@@ -172,6 +174,9 @@ func adminShutdown() *pgerr.Error {
 // Close ends all sessions (57P01) and waits for them.
 func (e *Engine) Close() error {
 	e.mu.Lock()
+	if !e.closed {
+		close(e.stopping)
+	}
 	e.closed = true
 	var all []*Session
 	for _, s := range e.sessions {
@@ -304,7 +309,7 @@ func (e *Engine) register(s *Session) error {
 			break
 		}
 	}
-	s.pid = e.nextPID
+	s.pid, s.tempName = e.nextPID, tempPrefix+itoa(int64(e.nextPID))
 	e.sessions[s.pid] = s
 	return nil
 }

@@ -20,10 +20,7 @@ import (
 func (s *Session) explain(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
 	b := a.bound
 	if x := a.st.Node.GetExplainStmt().GetQuery().GetExecuteStmt(); x != nil {
-		inner, values, err := s.executed(x)
-		if err == nil && inner.cat != v.cat {
-			err = pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
-		}
+		inner, values, err := s.executed(x, v.cat)
 		if err != nil {
 			v.close()
 			return "", err

@@ -8,6 +8,7 @@ import (
 	"tsdb/planner"
 	"tsdb/planner/logical"
 	"tsdb/sql"
+	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
@@ -93,10 +94,9 @@ func (s *Session) findStatement(name string) (*prepared, error) {
 	return p, nil
 }
 
-// refresh binds a prepared statement again if the catalog or the settings
-// changed, and refuses a change of its result.
-func (s *Session) refresh(p *prepared) error {
-	cat := s.catalog()
+// refresh binds a prepared statement again if cat is not the catalog or the
+// settings not those that it was bound with, and refuses a change of its result.
+func (s *Session) refresh(p *prepared, cat *catalog.Snapshot) error {
 	if p.a == nil || p.a.bound == nil || p.a.cat == cat && p.a.key == s.settingsKey {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (s *Session) DescribeStatement(ctx context.Context, name string) (d *Descri
 		if s.tx.failed && p.a.cols != nil {
 			return inFailedTransaction()
 		}
-		if err := s.refresh(p); err != nil {
+		if err := s.refresh(p, s.catalog()); err != nil {
 			return err
 		}
 		for _, t := range p.a.params {
@@ -162,7 +162,7 @@ func (s *Session) bindPortal(name, stmt string, formats []int16, values [][]byte
 	}
 	s.closePortal(name)
 	if p.a != nil {
-		if err := s.refresh(p); err != nil {
+		if err := s.refresh(p, s.catalog()); err != nil {
 			return err
 		}
 	}

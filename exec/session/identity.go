@@ -38,6 +38,9 @@ func (s *Session) Database() string { return s.database }
 // BackendPID implements functions.Session.
 func (s *Session) BackendPID() int32 { return s.pid }
 
+// Random is the source of random(), which setseed() seeds.
+func (s *Session) Random() *functions.Random { return &s.random }
+
 // Catalog implements functions.Session.
 func (s *Session) Catalog() any { return s.catalog() }
 
@@ -64,16 +67,22 @@ func (s *Session) SearchPath() []string {
 	return out
 }
 
-// searchOIDs resolves search_path: schemas that do not exist drop out, and
-// pg_catalog comes first unless it is named.
+// searchOIDs resolves search_path: schemas that do not exist drop out, and the
+// schema of temporary objects and pg_catalog come first unless they are named.
 func (s *Session) searchOIDs(cat *catalog.Snapshot) []types.OID {
-	out := make([]types.OID, 0, len(s.pathNames)+1)
+	out := make([]types.OID, 0, len(s.pathNames)+2)
+	if sc, ok := s.tempSchema(cat); ok && !slices.Contains(s.pathNames, "pg_temp") {
+		out = append(out, sc.OID)
+	}
 	if !slices.Contains(s.pathNames, "pg_catalog") {
 		out = append(out, catalog.PgCatalogOID)
 	}
 	for _, n := range s.pathNames {
 		if n == "$user" {
 			n = s.currentUser()
+		}
+		if n == "pg_temp" {
+			n = s.tempName
 		}
 		if sc, ok := cat.Schema(n); ok && !slices.Contains(out, sc.OID) {
 			out = append(out, sc.OID)
@@ -88,6 +97,9 @@ func (s *Session) creationSchema(cat *catalog.Snapshot) (*catalog.Schema, bool) 
 	for _, n := range s.pathNames {
 		if n == "$user" {
 			n = s.currentUser()
+		}
+		if n == "pg_temp" {
+			return &catalog.Schema{Name: s.tempName}, true // made when it is needed
 		}
 		if sc, ok := cat.Schema(n); ok {
 			return sc, true

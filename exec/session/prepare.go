@@ -40,20 +40,18 @@ func (s *Session) prepareCommand(st *sql.Statement, n *pg_query.PrepareStmt) err
 
 // executeCommand is SQL's EXECUTE name (values).
 func (s *Session) executeCommand(ctx context.Context, n *pg_query.ExecuteStmt, r Result) (string, error) {
-	a, params, err := s.executed(n)
-	if err != nil {
-		return "", err
-	}
 	v := s.view()
-	if v.cat != a.cat {
+	a, params, err := s.executed(n, v.cat)
+	if err != nil {
 		v.close()
-		return "", pgerr.New(pgerr.FeatureNotSupported, "cached plan must not change result type")
+		return "", err
 	}
 	return s.run(ctx, a, params, v, r)
 }
 
-// executed finds the statement of an EXECUTE and evaluates its values.
-func (s *Session) executed(n *pg_query.ExecuteStmt) (*analyzed, []planner.ParamValue, error) {
+// executed finds the statement of an EXECUTE, bound against cat, and evaluates
+// its values.
+func (s *Session) executed(n *pg_query.ExecuteStmt, cat *catalog.Snapshot) (*analyzed, []planner.ParamValue, error) {
 	p, err := s.findStatement(n.Name)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +59,7 @@ func (s *Session) executed(n *pg_query.ExecuteStmt) (*analyzed, []planner.ParamV
 	if p.a == nil || p.a.bound == nil {
 		return nil, nil, pgerr.Unsupported("EXECUTE of this statement")
 	}
-	if err := s.refresh(p); err != nil {
+	if err := s.refresh(p, cat); err != nil {
 		return nil, nil, err
 	}
 	if len(n.Params) != len(p.a.params) {

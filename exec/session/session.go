@@ -33,6 +33,7 @@ import (
 
 	"tsdb/colstore/vector"
 	"tsdb/planner/logical"
+	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
@@ -69,8 +70,10 @@ type Session struct {
 	user     string // authenticated
 	database string
 	pid      int32
+	tempName string // of its schema of temporary objects
 	secret   [4]byte
 	started  time.Time
+	random   functions.Random
 	done     chan struct{} // closed when the engine ends the session
 
 	inside sync.Mutex // held while a method runs
@@ -141,6 +144,9 @@ func (s *Session) end(why *pgerr.Error) {
 	}
 	s.mu.Unlock()
 	s.rollback()
+	if first {
+		s.endTemp()
+	}
 	s.prepared, s.portals = map[string]*prepared{}, map[string]*portal{}
 	s.e.remove(s)
 }

@@ -151,7 +151,11 @@ func (s *Session) commit(ctx context.Context) error {
 		return nil
 	}
 	s.closePortals()
-	if err := s.commitStore(ctx, tx); err != nil {
+	err := s.endTransactionTemp(ctx)
+	if err == nil {
+		err = s.commitStore(ctx, tx)
+	}
+	if err != nil {
 		err = s.wrap(ctx, err)
 		s.rollback()
 		return err

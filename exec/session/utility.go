@@ -44,7 +44,7 @@ func (s *Session) utility(ctx context.Context, a *analyzed, r Result) (string, e
 	case *pg_query.Node_DeallocateStmt:
 		return s.deallocate(n.DeallocateStmt)
 	case *pg_query.Node_DiscardStmt:
-		return s.discard(n.DiscardStmt)
+		return s.discard(ctx, n.DiscardStmt)
 	case *pg_query.Node_VacuumStmt:
 		return s.vacuum(ctx, n.VacuumStmt)
 	case *pg_query.Node_CheckPointStmt:
@@ -79,12 +79,8 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 	case *pg_query.Node_DropStmt:
 		tag = commandName(a.st.Node)
 		run = func() error { return s.drop(ctx, n.DropStmt) }
-	case *pg_query.Node_AlterTableStmt:
-		tag, run = "ALTER TABLE", func() error { return s.alterTable(ctx, a.st, n.AlterTableStmt) }
 	case *pg_query.Node_IndexStmt:
 		tag, run = "CREATE INDEX", func() error { return s.createIndex(ctx, a.st, n.IndexStmt) }
-	case *pg_query.Node_RenameStmt:
-		tag, run = "ALTER TABLE", func() error { return s.rename(ctx, n.RenameStmt) }
 	case *pg_query.Node_TruncateStmt:
 		tag, run = "TRUNCATE TABLE", func() error { return s.truncate(ctx, n.TruncateStmt) }
 	case *pg_query.Node_CreateRoleStmt:
@@ -97,10 +93,16 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		tag, run = "CLUSTER", func() error { return s.cluster(ctx, n.ClusterStmt) }
 	case *pg_query.Node_ReindexStmt:
 		tag, run = "REINDEX", func() error { return s.reindex(n.ReindexStmt) }
-	case *pg_query.Node_CreateSchemaStmt:
-		tag, run = "CREATE SCHEMA", func() error { return s.createSchema(n.CreateSchemaStmt) }
 	default:
-		return "", false, nil
+		of := s.objectDefinition(ctx, a)
+		if of == nil {
+			return "", false, nil
+		}
+		tag = commandName(a.st.Node)
+		run = func() (err error) {
+			tag, err = of()
+			return err
+		}
 	}
 	if err := s.writable(tag); err != nil {
 		return "", true, err
@@ -109,7 +111,8 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		return "", true, err
 	}
 	s.tx.queried = true
-	return tag, true, run()
+	err = run()
+	return tag, true, err
 }
 
 // commandName spells a command for messages and tags: CREATE INDEX, DROP VIEW.
@@ -125,6 +128,10 @@ func commandName(n *pg_query.Node) string {
 		return "ALTER " + objectName(x.AlterOwnerStmt.ObjectType) + " OWNER"
 	case *pg_query.Node_AlterObjectSchemaStmt:
 		return "ALTER " + objectName(x.AlterObjectSchemaStmt.ObjectType) + " SET SCHEMA"
+	case *pg_query.Node_SelectStmt:
+		if selectInto(x.SelectStmt) != nil {
+			return "SELECT INTO"
+		}
 	case *pg_query.Node_CreateTableAsStmt:
 		if x.CreateTableAsStmt.Objtype == pg_query.ObjectType_OBJECT_MATVIEW {
 			return "CREATE MATERIALIZED VIEW"
@@ -247,7 +254,7 @@ func (s *Session) deallocate(n *pg_query.DeallocateStmt) (string, error) {
 	return "DEALLOCATE", nil
 }
 
-func (s *Session) discard(n *pg_query.DiscardStmt) (string, error) {
+func (s *Session) discard(ctx context.Context, n *pg_query.DiscardStmt) (string, error) {
 	switch n.Target {
 	case pg_query.DiscardMode_DISCARD_ALL:
 		if s.tx.block || s.tx.several {
@@ -257,11 +264,11 @@ func (s *Session) discard(n *pg_query.DiscardStmt) (string, error) {
 		clear(s.prepared)
 		s.vals = settingValues{}
 		s.derive()
-		return "DISCARD ALL", nil
+		return "DISCARD ALL", s.discardTemp(ctx)
 	case pg_query.DiscardMode_DISCARD_PLANS:
 		return "DISCARD PLANS", nil
 	case pg_query.DiscardMode_DISCARD_SEQUENCES:
 		return "DISCARD SEQUENCES", nil
 	}
-	return "DISCARD TEMP", nil
+	return "DISCARD TEMP", s.discardTemp(ctx)
 }

@@ -28,6 +28,7 @@ import (
 type Env struct {
 	Catalog    *catalog.Snapshot
 	SearchPath []types.OID // schemas in order
+	Temp       types.OID   // the schema pg_temp, 0: the session has none
 	Ctx        *functions.Ctx
 	// Virtual finds a relation of pg_catalog or information_schema; nil if there is none.
 	Virtual func(schema, name string) catalog.VirtualRelation

@@ -40,7 +40,7 @@ func (b *binder) searchRelation(rv *pg_query.RangeVar) (*relation, error) {
 				return nil, err
 			}
 		}
-		if sc, ok := b.env.Catalog.Schema(rv.Schemaname); ok {
+		if sc, ok := b.schema(rv.Schemaname); ok {
 			if r := b.inSchema(sc.OID, sc.Name, name); r != nil {
 				return r, nil
 			}
@@ -55,6 +55,13 @@ func (b *binder) searchRelation(rv *pg_query.RangeVar) (*relation, error) {
 		}
 	}
 	return nil, b.errorAt(rv.Location, pgerr.UndefinedTable, "relation \"%s\" does not exist", name)
+}
+
+func (b *binder) schema(name string) (*catalog.Schema, bool) {
+	if name == "pg_temp" {
+		return b.env.Catalog.SchemaByOID(b.env.Temp)
+	}
+	return b.env.Catalog.Schema(name)
 }
 
 func (b *binder) searchPath() []types.OID {

@@ -218,3 +218,15 @@ func withoutPosition(err error) error {
 	e.Position = 0
 	return &e
 }
+
+// ViewQuery binds the query of a view.
+//
+// Errors: as Bind, without position.
+func ViewQuery(env *Env, v *catalog.View) (*Bound, error) {
+	b := newBinder(env, nil, nil)
+	n, err := b.viewNode(v)
+	if err != nil {
+		return nil, err
+	}
+	return &Bound{Kind: Select, Root: n, Cols: n.Columns()}, nil
+}

@@ -101,6 +101,7 @@ const (
 	AmbiguousFunction            Code = "42725"
 	AmbiguousParameter           Code = "42P08"
 	InvalidColumnReference       Code = "42P10"
+	InvalidSchemaDefinition      Code = "42P15"
 	InvalidTableDefinition       Code = "42P16"
 	InvalidObjectDefinition      Code = "42P17"
 	IndeterminateDatatype        Code = "42P18"

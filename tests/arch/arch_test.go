@@ -38,7 +38,8 @@ var layers = []layer{
 	{"sql/types", []string{"colstore/vector", "sql/pgerr"}},
 	{"sql/functions", []string{"colstore/vector", "sql/pgerr", "sql/types"}},
 	{"sql/catalog", []string{"colstore/vector", "colstore/table", "rowkey", "sql/pgerr", "sql/types", "sql/functions"}},
-	{"sql/pgcatalog", []string{"colstore/vector", "colstore/table", "sql/pgerr", "sql/types", "sql/functions", "sql/catalog"}},
+	{"sql/sqltext", []string{"sql/pgerr"}},
+	{"sql/pgcatalog", []string{"colstore/vector", "colstore/table", "sql/sqltext", "sql/pgerr", "sql/types", "sql/functions", "sql/catalog"}},
 	{"sql", []string{"colstore/vector", "sql/pgerr", "sql/types"}},
 	// Folding a constant is evaluating it, so the planner may call the evaluator,
 	// which itself knows bound expressions only.
