@@ -39,7 +39,7 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 	case n.Over != nil:
 		return nil, b.unsupportedAt(n.Location, "window function call")
 	case n.AggWithinGroup && hypothetical[name]:
-		return nil, b.unsupportedAt(n.Location, "hypothetical-set aggregate "+name)
+		return nil, b.unsupportedAt(n.Location, "hypothetical-set aggregate %s", name)
 	case n.FuncVariadic:
 		return nil, b.unsupportedAt(n.Location, "VARIADIC")
 	case len(n.Args) > maxArguments:
