@@ -143,6 +143,9 @@ func (s *Session) changeRows(w *writer, b *planner.Bound, params []planner.Param
 		}
 		w.returning = &returning{plan: p}
 	}
+	if err := s.prepareChecks(w, b, params, v, c); err != nil {
+		return err
+	}
 	if err := s.prepareConflict(w, b, params, v, c); err != nil {
 		return err
 	}
@@ -185,6 +188,9 @@ func (s *Session) changeQuery(w *writer, b *planner.Bound, params []planner.Para
 // update replaces rows: the new rows, then the column of their row ids.
 func (w *writer) update(v *view, id int, b *vector.Batch) error {
 	if err := w.prepare(b.Cols[:id], b.N); err != nil {
+		return err
+	}
+	if err := w.checkViews(&w.out); err != nil {
 		return err
 	}
 	ctx, stop := w.s.withLockTimeout(w.ctx)

@@ -141,6 +141,11 @@ func (s *Session) nullViolation(t *catalog.Table, b *vector.Batch, i, col int) *
 	e := pgerr.New(pgerr.NotNullViolation, `null value in column "%s" of relation "%s" violates not-null constraint`,
 		t.Columns[col].Name, t.Name)
 	e.Schema, e.Table, e.Column = s.schemaName(t.Schema), t.Name, t.Columns[col].Name
+	return e.WithDetail("Failing row contains (%s).", s.failingRow(t, b, i))
+}
+
+// failingRow prints row i of b for errors.
+func (s *Session) failingRow(t *catalog.Table, b *vector.Batch, i int) string {
 	vals := make([]string, len(b.Cols))
 	for c, v := range b.Cols {
 		vals[c] = s.valueText(t.Columns[c].Type, v, i)
@@ -148,7 +153,7 @@ func (s *Session) nullViolation(t *catalog.Table, b *vector.Batch, i, col int) *
 			vals[c] = cutText(vals[c], maxFieldText) + "..."
 		}
 	}
-	return e.WithDetail("Failing row contains (%s).", strings.Join(vals, ", "))
+	return strings.Join(vals, ", ")
 }
 
 // cutText cuts s to at most n bytes without splitting a character.

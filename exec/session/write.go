@@ -28,6 +28,7 @@ type writer struct {
 	options   *table.AppendOptions
 	upsert    *upsert    // nil: rows whose key exists are storage's matter
 	returning *returning // nil: no RETURNING
+	checks    []viewCheck
 	profiled  func(*cursor)
 	flat      []*vector.Vector
 	out       vector.Batch
@@ -54,6 +55,9 @@ func (w *writer) append(b *vector.Batch) error {
 		return nil
 	}
 	if err := w.prepare(b.Cols, b.N); err != nil {
+		return err
+	}
+	if err := w.checkViews(&w.out); err != nil {
 		return err
 	}
 	if w.upsert != nil {

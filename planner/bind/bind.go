@@ -76,6 +76,9 @@ type Bound struct {
 	// of Root, for Insert the rows added or updated. nil: none.
 	Returning logical.Node
 
+	// Checks of the views through which rows are written.
+	Checks []ViewCheck
+
 	// Explain
 	Inner                                    *Bound
 	Analyze, Costs, Timing, Verbose, Summary bool

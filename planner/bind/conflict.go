@@ -63,7 +63,7 @@ func (in *inserter) inferred(n *pg_query.InferClause, target *item) ([]int, erro
 			expressions = true
 			continue
 		}
-		i := in.table.ColumnIndex(e.Name)
+		i := in.columnNamed(e.Name)
 		if i < 0 {
 			return nil, in.missingColumn(look, "", e.Name, n.Location)
 		}
@@ -105,9 +105,8 @@ func (in *inserter) arbiters(n *pg_query.InferClause, columns []int) ([]int, err
 func (in *inserter) conflictUpdate(n *pg_query.OnConflictClause, target *item, around *scope) (logical.Node, error) {
 	width := len(in.table.Columns) + 1
 	excluded := &item{alias: "excluded", relation: "excluded", table: in.table, relVisible: true, colsVisible: true}
-	for i, c := range in.table.Columns {
-		excluded.cols = append(excluded.cols, column{name: c.Name, typ: c.Type, index: width + i})
-	}
+	excluded.cols = in.visible()
+	excluded.shift(width)
 	items := []*item{target, excluded}
 	if target.alias == "excluded" {
 		return nil, pgerr.New(pgerr.DuplicateAlias, "table name \"%s\" specified more than once", "excluded")

@@ -19,6 +19,7 @@ type inserter struct {
 	explicit bool  // the statement lists them
 	at       []int32
 	defaults map[int]scalar.Expr
+	behind   *behind // not nil: rows are written through a view
 }
 
 func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
@@ -35,22 +36,24 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.table == nil {
-		return nil, systemCatalog(rv)
+	through, err := b.writable(r, rv, writesInsert)
+	if err != nil {
+		return nil, err
 	}
-	own := &item{alias: r.table.Name, relation: r.table.Name, schema: r.schema, table: r.table, relVisible: true, colsVisible: true}
+	in := &inserter{binder: b, table: r.table, behind: through, defaults: map[int]scalar.Expr{}}
+	own := &item{alias: in.relationName(), relation: in.relationName(), schema: r.schema, table: r.table, relVisible: true, colsVisible: true}
 	if rv.Alias != nil {
 		own.alias, own.schema = rv.Alias.Aliasname, ""
 	}
-	for i, c := range r.table.Columns {
-		own.cols = append(own.cols, column{name: c.Name, typ: c.Type, index: i})
-	}
+	own.cols = in.visible()
 	s.all = append(s.all, own) // for hints: a VALUES cannot read the table
-	in := &inserter{binder: b, table: r.table, defaults: map[int]scalar.Expr{}}
 	if err := in.columns(n.Cols); err != nil {
 		return nil, err
 	}
 	out := &Bound{Kind: Insert, Table: r.table}
+	if through != nil {
+		out.Checks = through.checks
+	}
 	sel := n.SelectStmt.GetSelectStmt()
 	switch {
 	case sel == nil:
@@ -92,8 +95,12 @@ func plainValues(sel *pg_query.SelectStmt) bool {
 // columns reads the column list, or takes all columns in order.
 func (in *inserter) columns(list []*pg_query.Node) error {
 	if len(list) == 0 {
-		for i := range in.table.Columns {
-			in.target = append(in.target, i)
+		for i, c := range in.visible() {
+			at := c.index
+			if c.expr != nil {
+				at = computed(i)
+			}
+			in.target = append(in.target, at)
 		}
 		return nil
 	}
@@ -101,10 +108,10 @@ func (in *inserter) columns(list []*pg_query.Node) error {
 	seen := map[int]bool{}
 	for _, n := range list {
 		rt := n.GetResTarget()
-		i := in.table.ColumnIndex(rt.Name)
+		i := in.columnNamed(rt.Name)
 		switch {
-		case i < 0:
-			return in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.table.Name)
+		case i == -1:
+			return in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.relationName())
 		case len(rt.Indirection) > 0:
 			return in.unsupportedAt(rt.Location, "INSERT into an element or field of a column")
 		case seen[i]:
@@ -127,7 +134,7 @@ func (in *inserter) fit(n int, nodeAt func(int) *pg_query.Node) error {
 		}
 		in.target = in.target[:n]
 	}
-	return nil
+	return in.ofTable(in.target, "insert into")
 }
 
 // rows makes a Values of full rows from the values of the target columns.

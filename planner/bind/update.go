@@ -19,7 +19,7 @@ type change struct {
 }
 
 // changeOf binds the target of a statement and the other relations that it reads.
-func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, others []*pg_query.Node) (*change, error) {
+func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, others []*pg_query.Node, what writes) (*change, error) {
 	s := b.topScope()
 	if err := b.with(with, s); err != nil {
 		return nil, err
@@ -28,8 +28,9 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 	if err != nil {
 		return nil, err
 	}
-	if r.table == nil {
-		return nil, systemCatalog(rv)
+	through, err := b.writable(r, rv, what)
+	if err != nil {
+		return nil, err
 	}
 	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table}
 	if rv.Alias != nil {
@@ -39,8 +40,14 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 	for i := range scan.Cols {
 		scan.Cols[i] = i
 	}
-	p, err := b.itemPart(scan, it, rv.Alias)
+	p, err := b.itemPart(scan, it, nil)
 	if err != nil {
+		return nil, err
+	}
+	if through != nil {
+		it.cols = append([]column(nil), through.cols...)
+	}
+	if err := renameColumns(it, rv.Alias, "table"); err != nil {
 		return nil, err
 	}
 	scan.Cols = append(scan.Cols, logical.RowID)
@@ -52,8 +59,13 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 		}
 	}
 	s.items = p.items
-	c := &change{inserter: inserter{binder: b, table: r.table, defaults: map[int]scalar.Expr{}},
+	c := &change{inserter: inserter{binder: b, table: r.table, behind: through, defaults: map[int]scalar.Expr{}},
 		level: level{binder: b, scope: s, node: p.node}, source: p.node}
+	if through != nil {
+		for _, cond := range through.where {
+			c.source = &logical.Filter{Input: c.source, Cond: cond}
+		}
+	}
 	return c, nil
 }
 
@@ -83,7 +95,7 @@ func (c *change) rowID() scalar.Expr {
 }
 
 func (b *binder) update(n *pg_query.UpdateStmt) (*Bound, error) {
-	c, err := b.changeOf(n.Relation, n.WithClause, n.FromClause)
+	c, err := b.changeOf(n.Relation, n.WithClause, n.FromClause, writesUpdate)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +103,9 @@ func (b *binder) update(n *pg_query.UpdateStmt) (*Bound, error) {
 		return nil, err
 	}
 	out := &Bound{Kind: Update, Table: c.table, RowID: len(c.table.Columns)}
+	if c.behind != nil {
+		out.Checks = c.behind.checks
+	}
 	if err := c.returning(out, n.ReturningList); err != nil {
 		return nil, err
 	}
@@ -103,7 +118,7 @@ func (b *binder) update(n *pg_query.UpdateStmt) (*Bound, error) {
 }
 
 func (b *binder) delete(n *pg_query.DeleteStmt) (*Bound, error) {
-	c, err := b.changeOf(n.Relation, n.WithClause, n.UsingClause)
+	c, err := b.changeOf(n.Relation, n.WithClause, n.UsingClause, writesDelete)
 	if err != nil {
 		return nil, err
 	}
@@ -212,12 +227,14 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 
 // assigned finds the column that an item of SET names.
 func (in *inserter) assigned(rt *pg_query.ResTarget) (int, error) {
-	at := in.table.ColumnIndex(rt.Name)
+	at := in.columnNamed(rt.Name)
 	switch {
-	case at < 0 && systemColumn(rt.Name):
+	case at == -1 && systemColumn(rt.Name):
 		return 0, in.errorAt(rt.Location, pgerr.FeatureNotSupported, "cannot assign to system column \"%s\"", rt.Name)
+	case at == -1:
+		return 0, in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.relationName())
 	case at < 0:
-		return 0, in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.table.Name)
+		return 0, in.ofTable([]int{at}, "update")
 	case len(rt.Indirection) > 0:
 		return 0, in.unsupportedAt(rt.Location, "assignment to an element or field of a column")
 	}

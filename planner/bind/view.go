@@ -123,9 +123,7 @@ func (b *binder) usedRelation(rv *pg_query.RangeVar) *relation {
 	return nil
 }
 
-// from says which columns of a table or view an item's columns are. In a
-// view's text these are the columns that the relation had when the view was
-// made, under their names of then.
+// from says which columns of a table or view an item's columns are.
 func (it *item) from(r *relation) {
 	for i := range it.cols {
 		switch {
@@ -135,6 +133,12 @@ func (it *item) from(r *relation) {
 			it.cols[i].origin = catalog.Ref{Class: catalog.ClassRelation, OID: r.view.OID, Column: int16(i + 1)}
 		}
 	}
+	it.asUsed(r)
+}
+
+// asUsed leaves, in a view's text, the columns that the relation had when the
+// view was made, under their names of then.
+func (it *item) asUsed(r *relation) {
 	if r.used == nil {
 		return
 	}
