@@ -15,30 +15,36 @@ import (
 type pairs struct {
 	kind  logical.JoinKind
 	cond  *eval.Program // nil: every pair counts
+	test  *eval.Program // of a mark join; nil: every pair that counts is true
 	ev    *eval.Env
 	right *rowStore
 
 	left    *vector.Batch
-	matched []bool // left rows with a pair that counts
+	matched []bool // left rows with a pair that counts, and is true
+	unknown []bool // left rows of a mark join with a pair whose test is NULL
+	seen    []bool // of a full join: right rows with a pair that counts
+	at      int    // right rows done once the left side is
 	l       []int32
 	r       []uint32
 	sel     []int32
 	joined  vector.Batch
 	picked  vector.Batch
+	marks   vector.Batch // the left batch with its marks: shares its columns
 }
 
 func (p *pairs) startLeft(b *vector.Batch) {
 	p.left = b
-	p.matched = p.matched[:0]
-	for range b.N {
-		p.matched = append(p.matched, false)
+	p.matched = allFalse(p.matched, b.N)
+	if p.kind == logical.Mark {
+		p.unknown = allFalse(p.unknown, b.N)
+	}
+	if p.kind == logical.Full && len(p.seen) != p.right.n {
+		p.seen, p.at = make([]bool, p.right.n), 0
 	}
 }
 
 // wanted reports whether more pairs of left row i matter.
-func (p *pairs) wanted(i int) bool {
-	return p.kind == logical.Inner || p.kind == logical.Left || !p.matched[i]
-}
+func (p *pairs) wanted(i int) bool { return !logical.LeftOnly(p.kind) || !p.matched[i] }
 
 func (p *pairs) full() bool { return len(p.l) >= vector.BatchSize }
 
@@ -53,28 +59,29 @@ func (p *pairs) flush() (*vector.Batch, error) {
 	if len(p.l) == 0 {
 		return nil, nil
 	}
-	rowsOnly := p.kind == logical.Semi || p.kind == logical.Anti
+	rowsOnly := logical.LeftOnly(p.kind)
 	out := &p.joined
-	if p.cond != nil || !rowsOnly {
+	if p.cond != nil || p.test != nil || !rowsOnly {
 		p.combine()
 	}
+	var passed []int32 // nil: all
 	if p.cond != nil {
 		var err error
 		if p.sel, err = p.cond.Filter(p.ev, out, p.sel[:0]); err != nil {
 			return nil, err
 		}
-		for _, s := range p.sel {
-			p.matched[p.l[s]] = true
+		if len(p.sel) < out.N {
+			passed = p.sel
+			switch {
+			case len(p.sel) == 0:
+				passed, out = []int32{}, nil
+			case !rowsOnly || p.test != nil:
+				out = gatherRows(&p.picked, out, p.sel)
+			}
 		}
-		if len(p.sel) == 0 {
-			out = nil
-		} else if len(p.sel) < out.N && !rowsOnly {
-			out = gatherRows(&p.picked, out, p.sel)
-		}
-	} else {
-		for _, l := range p.l {
-			p.matched[l] = true
-		}
+	}
+	if err := p.note(out, passed); err != nil {
+		return nil, err
 	}
 	p.l, p.r = p.l[:0], p.r[:0]
 	if rowsOnly {
@@ -99,8 +106,11 @@ func (p *pairs) combine() {
 // rest returns what the left batch yields when all its pairs are done: rows
 // without a match (left, anti) or with one (semi); nil if there are none.
 func (p *pairs) rest() *vector.Batch {
-	if p.kind == logical.Inner {
+	switch p.kind {
+	case logical.Inner:
 		return nil
+	case logical.Mark:
+		return p.marked()
 	}
 	p.sel = p.sel[:0]
 	for i, m := range p.matched {
@@ -111,7 +121,7 @@ func (p *pairs) rest() *vector.Batch {
 	if len(p.sel) == 0 {
 		return nil
 	}
-	if p.kind != logical.Left {
+	if logical.LeftOnly(p.kind) {
 		return gatherRows(&p.picked, p.left, p.sel)
 	}
 	p.l = append(p.l[:0], p.sel...)
@@ -259,6 +269,8 @@ type hashJoin struct {
 	row   int    // left row in work
 	next  uint32 // its next right row
 	flat  vector.Batch
+
+	leftKinds []vector.Kind // of a full join
 }
 
 func (b *builder) newHashJoin(n *physical.HashJoin, source *sharedScan) (Operator, error) {
@@ -279,6 +291,14 @@ func (b *builder) newHashJoin(n *physical.HashJoin, source *sharedScan) (Operato
 	if o.keys, err = newKeyNumbers(b.ev, n.LeftKeys, n.NullEqual); err != nil {
 		return nil, err
 	}
+	if n.Kind == logical.Full {
+		o.leftKinds = kindsOf(n.Left.Columns())
+	}
+	if n.Test != nil {
+		if o.pairs.test, err = eval.Compile(n.Test); err != nil {
+			return nil, err
+		}
+	}
 	if n.Residual != nil {
 		o.pairs.cond, err = eval.Compile(n.Residual)
 	}
@@ -287,7 +307,7 @@ func (b *builder) newHashJoin(n *physical.HashJoin, source *sharedScan) (Operato
 
 // Open implements Operator.
 func (o *hashJoin) Open(ctx context.Context) error {
-	o.ctx, o.group, o.pairs.left = ctx, nil, nil
+	o.ctx, o.group, o.pairs.left, o.pairs.seen, o.pairs.at = ctx, nil, nil, nil, 0
 	o.pairs.l, o.pairs.r = o.pairs.l[:0], o.pairs.r[:0]
 	return o.left.Open(ctx)
 }
@@ -317,8 +337,11 @@ func (o *hashJoin) Next() (*vector.Batch, error) {
 	for {
 		if o.pairs.left == nil {
 			b, err := o.left.Next()
-			if b == nil || err != nil {
+			if err != nil {
 				return nil, err
+			}
+			if b == nil {
+				return o.pairs.unmatched(o.leftKinds), nil
 			}
 			if err := o.probe(b.Flat(&o.flat)); err != nil {
 				return nil, err
@@ -384,7 +407,7 @@ func (o *hashJoin) collect() bool {
 
 // Close implements Operator.
 func (o *hashJoin) Close() error {
-	o.group, o.pairs.right, o.pairs.left = nil, nil, nil
+	o.group, o.pairs.right, o.pairs.left, o.pairs.seen = nil, nil, nil, nil
 	if o.own {
 		return firstError(o.left.Close(), o.table.close())
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
+	"tsdb/planner/logical"
 	"tsdb/planner/physical"
 )
 
@@ -20,6 +21,8 @@ type nestedLoop struct {
 	row   int
 	next  uint32
 	flat  vector.Batch
+
+	leftKinds []vector.Kind // of a full join
 }
 
 func (b *builder) newNestedLoop(n *physical.NestedLoop) (Operator, error) {
@@ -32,6 +35,14 @@ func (b *builder) newNestedLoop(n *physical.NestedLoop) (Operator, error) {
 	if o.right, err = b.build(n.Right); err != nil {
 		return nil, err
 	}
+	if n.Kind == logical.Full {
+		o.leftKinds = kindsOf(n.Left.Columns())
+	}
+	if n.Test != nil {
+		if o.pairs.test, err = eval.Compile(n.Test); err != nil {
+			return nil, err
+		}
+	}
 	if n.On != nil {
 		o.pairs.cond, err = eval.Compile(n.On)
 	}
@@ -40,7 +51,7 @@ func (b *builder) newNestedLoop(n *physical.NestedLoop) (Operator, error) {
 
 // Open implements Operator.
 func (o *nestedLoop) Open(ctx context.Context) error {
-	o.ctx, o.built, o.pairs.left = ctx, false, nil
+	o.ctx, o.built, o.pairs.left, o.pairs.seen, o.pairs.at = ctx, false, nil, nil, 0
 	o.pairs.l, o.pairs.r = o.pairs.l[:0], o.pairs.r[:0]
 	o.pairs.right = newRowStore(kindsOf(o.n.Right.Columns()))
 	return firstError(o.right.Open(ctx), o.left.Open(ctx))
@@ -78,8 +89,11 @@ func (o *nestedLoop) Next() (*vector.Batch, error) {
 		}
 		if p.left == nil {
 			b, err := o.left.Next()
-			if b == nil || err != nil {
+			if err != nil {
 				return nil, err
+			}
+			if b == nil {
+				return p.unmatched(o.leftKinds), nil
 			}
 			p.startLeft(b.Flat(&o.flat))
 			o.row, o.next = 0, 0
@@ -118,7 +132,7 @@ func (o *nestedLoop) collect() bool {
 
 // Close implements Operator.
 func (o *nestedLoop) Close() error {
-	o.pairs.right, o.pairs.left = nil, nil
+	o.pairs.right, o.pairs.left, o.pairs.seen = nil, nil, nil
 	o.held.release()
 	return firstError(o.left.Close(), o.right.Close())
 }

@@ -6,6 +6,7 @@ import (
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
+	"tsdb/planner/logical"
 	"tsdb/planner/physical"
 )
 
@@ -78,8 +79,8 @@ func chainScan(n physical.Node) (*physical.Scan, bool) {
 			}
 			n = c.Input
 		case *physical.HashJoin:
-			if hasSubquery(c.LeftKeys...) || c.Residual != nil && hasSubquery(c.Residual) {
-				return nil, false
+			if c.Kind == logical.Full || hasSubquery(c.LeftKeys...) || hasSubquery(c.Residual, c.Test) {
+				return nil, false // workers cannot tell which right rows none of them has matched
 			}
 			n = c.Left
 		default:

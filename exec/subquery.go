@@ -30,6 +30,7 @@ type subplan struct {
 	result *vector.Batch
 	ran    bool // an uncorrelated plan has its result
 	held   account
+	memo   memo
 }
 
 func newRunner(env *Env) *runner {
@@ -52,6 +53,7 @@ func (r *runner) start(ctx context.Context) {
 	r.ctx = ctx
 	for _, p := range r.plans {
 		p.ran = false
+		p.memo.forget()
 	}
 }
 
@@ -61,6 +63,7 @@ func (r *runner) close() error {
 		err = firstError(err, p.op.Close())
 		p.result, p.ran = nil, false
 		p.held.release()
+		p.memo.forget()
 	}
 	return err
 }
@@ -74,6 +77,9 @@ func (r *runner) Run(sub *scalar.Subquery, slots []*vector.Vector, row int) (*ve
 	if p.ran && len(sub.Outer) == 0 {
 		return p.result, nil
 	}
+	if b, ok := p.memo.find(slots, row); ok {
+		return b, nil
+	}
 	for i, s := range slots {
 		v := p.slots[i]
 		v.Reset(s.Kind)
@@ -83,6 +89,7 @@ func (r *runner) Run(sub *scalar.Subquery, slots []*vector.Vector, row int) (*ve
 		return nil, firstError(err, p.op.Close())
 	}
 	p.ran = true
+	p.memo.add(p.result)
 	return p.result, p.op.Close()
 }
 
@@ -105,6 +112,7 @@ func (r *runner) plan(sub *scalar.Subquery) (*subplan, error) {
 		return nil, err
 	}
 	p.op = op
+	p.memo = memo{on: len(sub.Outer) > 0 && !sub.Volatile, held: account{budget: r.env.Budget, op: "Memoize"}}
 	r.plans[sub] = p
 	return p, nil
 }

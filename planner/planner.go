@@ -50,7 +50,7 @@ func Bind(env *Env, st *sql.Statement, paramTypes []types.OID) (*Bound, error) {
 // Errors: *pgerr.Error 2201W, 2201X for a negative LIMIT or OFFSET. Other errors
 // of constants show when a row needs them.
 func Plan(env *Env, b *Bound, root logical.Node, params []ParamValue) (physical.Node, error) {
-	root = rules.Rewrite(&rules.Context{Ctx: env.Ctx, Params: params}, root)
+	root = rules.Rewrite(&rules.Context{Ctx: env.Ctx, Params: params, Stats: env.Stats}, root)
 	return build.Plan(&build.Env{Ctx: env.Ctx, Stats: env.Stats, Pruning: env.Pruning}, root)
 }
 

@@ -168,24 +168,28 @@ func quantify(row *frame, compare functions.Kernel, one, items *vector.Vector, a
 	if err != nil {
 		return isNull, err
 	}
+	defer row.m.release(v)
+	return reduceTruth(v.Vector, items.N, all), nil
+}
+
+// reduceTruth combines n booleans by OR, or by AND for all.
+func reduceTruth(v *vector.Vector, n int, all bool) verdict {
 	res := isFalse
 	if all {
 		res = isTrue
 	}
-	for i := 0; i < items.N; i++ {
+	for i := 0; i < n; i++ {
 		switch {
 		case v.IsNull(i):
 			res = isNull
-		case v.Vector.Bool(i) != all:
-			row.m.release(v)
+		case v.Bool(i) != all:
 			if all {
-				return isFalse, nil
+				return isFalse
 			}
-			return isTrue, nil
+			return isTrue
 		}
 	}
-	row.m.release(v)
-	return res, nil
+	return res
 }
 
 // fold combines booleans by OR (any) or AND (all).

@@ -14,6 +14,8 @@ type subqueryNode struct {
 	sub   *scalar.Subquery
 	outer []node
 	test  node
+	tests []node // of a row
+	match node   // over the tests and the plan's columns; nil: Test and Op
 	kind  vector.Kind
 	once  *vector.Batch // rows of a plan that is not correlated
 	set   *inNode       // of these rows, for = ANY and <> ALL
@@ -30,7 +32,14 @@ func compileSubquery(e *scalar.Subquery) (node, error) {
 			return nil, err
 		}
 	}
-	return n, nil
+	if n.tests, err = compileAll(e.Tests); err != nil {
+		return nil, err
+	}
+	n.need += len(n.tests)
+	if e.Match != nil {
+		n.match, err = compile(e.Match)
+	}
+	return n, err
 }
 
 func (x *subqueryNode) eval(f *frame) (value, error) {
@@ -45,18 +54,17 @@ func (x *subqueryNode) eval(f *frame) (value, error) {
 		}
 		defer func() { f.m.release(test) }()
 	}
+	if x.match != nil {
+		return x.rows(f)
+	}
 	if len(x.outer) == 0 {
 		return x.uncorrelated(f, test)
 	}
-	slots := make([]*vector.Vector, len(x.outer))
-	for i, o := range x.outer {
-		v, err := o.eval(f)
-		if err != nil {
-			return value{}, err
-		}
-		defer f.m.release(v)
-		slots[i] = v.Vector
+	slots, release, err := evalAll(f, x.outer)
+	if err != nil {
+		return value{}, err
 	}
+	defer release()
 	out := f.m.vector(x.kind)
 	for i := 0; i < f.n; i++ {
 		b, err := f.m.env.Run.Run(x.sub, slots, i)
@@ -68,6 +76,25 @@ func (x *subqueryNode) eval(f *frame) (value, error) {
 		}
 	}
 	return value{out, true}, nil
+}
+
+// evalAll evaluates nodes; the vectors are valid until release.
+func evalAll(f *frame, list []node) (out []*vector.Vector, release func(), err error) {
+	vals := make([]value, 0, len(list))
+	release = func() {
+		for _, v := range vals {
+			f.m.release(v)
+		}
+	}
+	for _, n := range list {
+		v, err := n.eval(f)
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+		vals, out = append(vals, v), append(out, v.Vector)
+	}
+	return out, release, nil
 }
 
 func (x *subqueryNode) uncorrelated(f *frame, test value) (value, error) {

@@ -48,11 +48,12 @@ func (b *binder) operatorName(names []*pg_query.Node, location int32) (string, e
 func (b *binder) plainOperator(n *pg_query.A_Expr, c exprCtx) (scalar.Expr, error) {
 	lrow := n.Lexpr.GetRowExpr()
 	if lrow != nil {
+		if sub := n.Rexpr.GetSubLink(); sub != nil && sub.SubLinkType == pg_query.SubLinkType_EXPR_SUBLINK {
+			return b.subLink(&pg_query.SubLink{SubLinkType: pg_query.SubLinkType_ROWCOMPARE_SUBLINK, Testexpr: n.Lexpr,
+				OperName: n.Name, Subselect: sub.Subselect, Location: n.Location}, c)
+		}
 		if rrow := n.Rexpr.GetRowExpr(); rrow != nil {
 			return b.rowCompare(n, lrow, rrow, c)
-		}
-		if n.Rexpr.GetSubLink() != nil {
-			return nil, b.unsupportedAt(n.Location, "comparison of a row with a subquery")
 		}
 	}
 	return b.binaryOperator(n, c)

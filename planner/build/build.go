@@ -10,6 +10,7 @@ import (
 	"tsdb/colstore/table"
 	"tsdb/planner/logical"
 	"tsdb/planner/physical"
+	"tsdb/planner/rules"
 	"tsdb/planner/scalar"
 	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
@@ -121,6 +122,7 @@ func (p *planner) expr(e scalar.Expr) scalar.Expr {
 			return e
 		}
 		s := *sub
+		s.Volatile = len(sub.Outer) > 0 && rules.PlanVolatile(plan)
 		s.Plan = p.node(plan)
 		return &s
 	})

@@ -215,6 +215,9 @@ func isVolatile(e scalar.Expr) bool {
 	return found
 }
 
+// PlanVolatile reports whether two runs of a plan may differ.
+func PlanVolatile(n logical.Node) bool { return planVolatile(n) }
+
 func planVolatile(n logical.Node) bool {
 	found := false
 	mapExprs(n, func(e scalar.Expr) scalar.Expr {

@@ -3,46 +3,7 @@ package rules
 import (
 	"tsdb/planner/logical"
 	"tsdb/planner/scalar"
-	"tsdb/sql/types"
 )
-
-// semiJoins turns `x IN (SELECT ...)` as a condition of its own, where the
-// subquery does not depend on the row, into a semi join.
-func semiJoins(_ *Context, n logical.Node) logical.Node {
-	return bottomUp(n, func(n logical.Node) logical.Node {
-		f, ok := n.(*logical.Filter)
-		if !ok {
-			return n
-		}
-		var rest []scalar.Expr
-		in := f.Input
-		for _, c := range conjuncts(f.Cond) {
-			sub, plan, ok := membership(c)
-			if !ok {
-				rest = append(rest, c)
-				continue
-			}
-			col := plan.Columns()[0]
-			right := &scalar.Column{Index: logical.Width(in), Typ: col.Type, Name: col.Name}
-			on := &scalar.Call{Fn: sub.Op, Args: []scalar.Expr{sub.Test, right}, Typ: types.T(types.Bool)}
-			in = &logical.Join{Kind: logical.Semi, Left: in, Right: plan, On: on}
-		}
-		return filtered(in, rest)
-	})
-}
-
-// membership recognises an uncorrelated `x = ANY (subquery)` of one column.
-func membership(e scalar.Expr) (*scalar.Subquery, logical.Node, bool) {
-	sub, ok := e.(*scalar.Subquery)
-	if !ok || sub.Kind != scalar.SubAny || len(sub.Outer) > 0 || sub.Op == nil || sub.Op.Name != "=" {
-		return nil, nil, false
-	}
-	plan, ok := sub.Plan.(logical.Node)
-	if !ok || logical.Width(plan) != 1 || !movable(sub.Test) || planVolatile(plan) {
-		return nil, nil, false
-	}
-	return sub, plan, true
-}
 
 // orderJoins reorders inner joins so that each relation is joined where a
 // condition connects it to those before, instead of by a cross join. Relations

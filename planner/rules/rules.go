@@ -7,6 +7,7 @@
 package rules
 
 import (
+	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
 	"tsdb/planner/logical"
 	"tsdb/planner/scalar"
@@ -16,7 +17,8 @@ import (
 // Context is what rules may use besides the tree.
 type Context struct {
 	Ctx    *functions.Ctx
-	Params []*vector.Vector // values of $1, $2, ...: one row each
+	Params []*vector.Vector              // values of $1, $2, ...: one row each
+	Stats  func(id table.ID) table.Stats // nil: nothing is known
 }
 
 // Rule is one rewrite.
@@ -30,7 +32,8 @@ func All() []Rule {
 	return []Rule{
 		{"parameters", substituteParams},
 		{"fold constants", foldConstants},
-		{"semi joins", semiJoins},
+		{"inline queries", inlineQueries},
+		{"unnest subqueries", unnestSubqueries},
 		{"push filters", pushFilters},
 		{"join order", orderJoins},
 		{"constant filters", constantFilters},

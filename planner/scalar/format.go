@@ -276,7 +276,13 @@ func (p *printer) subquery(e *Subquery) {
 		p.put("EXISTS(SubPlan)")
 	case SubArray:
 		p.put("ARRAY(SubPlan)")
-	case SubAny, SubAll:
+	case SubAny, SubAll, SubRow:
+		if e.Match != nil {
+			p.put("(ROW(")
+			p.list(", ", e.Tests)
+			p.put(") ", map[SubqueryKind]string{SubAny: "ANY ", SubAll: "ALL ", SubRow: "= "}[e.Kind], "(SubPlan))")
+			break
+		}
 		p.put("(")
 		p.expr(e.Test)
 		p.put(" ", e.Op.Name, map[SubqueryKind]string{SubAny: " ANY ", SubAll: " ALL "}[e.Kind], "(SubPlan))")

@@ -150,6 +150,7 @@ const (
 	SubAny                        // Test op ANY (subquery); IN is = ANY
 	SubAll                        // Test op ALL (subquery); NOT IN is <> ALL
 	SubArray                      // ARRAY(subquery)
+	SubRow                        // Match over the one row, NULL for no row, 21000 for several
 )
 
 // Subquery runs a plan. Plan is a logical.Node while planning, a physical.Node
@@ -162,7 +163,13 @@ type Subquery struct {
 	Outer []Expr
 	Test  Expr                // left side of SubAny, SubAll
 	Op    *functions.Overload // comparison of SubAny, SubAll
+	// Tests and Match take the place of Test and Op where rows are compared:
+	// Match is over the Tests followed by the columns of the plan.
+	Tests []Expr
+	Match Expr
 	Typ   types.Type
+	// Volatile says that two runs for the same values may differ.
+	Volatile bool
 }
 
 // ResultType implements Expr.
@@ -256,7 +263,7 @@ func Children(e Expr) []Expr {
 		if e.Test != nil {
 			out = append(out, e.Test)
 		}
-		return out
+		return append(out, e.Tests...)
 	}
 	return nil
 }
@@ -338,9 +345,12 @@ func withChildren(e Expr, c []Expr) Expr {
 		return &n
 	case *Subquery:
 		n := *e
-		n.Outer = c[:len(e.Outer)]
+		n.Outer, c = c[:len(e.Outer):len(e.Outer)], c[len(e.Outer):]
 		if e.Test != nil {
-			n.Test = c[len(c)-1]
+			n.Test, c = c[0], c[1:]
+		}
+		if e.Tests != nil {
+			n.Tests = c
 		}
 		return &n
 	}
