@@ -290,12 +290,4 @@ func init() {
 	iv.ArgNames = []string{"years", "months", "weeks", "days", "hours", "mins", "secs"}
 	iv.DefaultText = []string{"0", "0", "0", "0", "0", "0", "0"}
 	RegisterFunctions(iv.fails().doc("Interval of its fields."))
-	for _, t := range []types.OID{types.Int4, types.Int8, types.Float4, f8, types.Numeric, ts, tz, types.Interval} {
-		RegisterFunctions(fn("to_char", types.Text, unsupported("to_char"), t, types.Text).fails().stable().doc("Not supported."))
-	}
-	RegisterFunctions(
-		fn("to_timestamp", tz, unsupported("to_timestamp with a format"), types.Text, types.Text).fails().stable().doc("Not supported."),
-		fn("to_date", types.Date, unsupported("to_date"), types.Text, types.Text).fails().stable().doc("Not supported."),
-		fn("to_number", types.Numeric, unsupported("to_number"), types.Text, types.Text).fails().stable().doc("Not supported."),
-	)
 }
