@@ -120,10 +120,14 @@ func (s *Session) copyFrom(ctx context.Context, st *sql.Statement, n *pg_query.C
 // intoTable finds and locks the table that COPY FROM fills and takes a view.
 func (s *Session) intoTable(ctx context.Context, rv *pg_query.RangeVar) (*catalog.Table, *view, error) {
 	for {
-		t, err := s.relation(rv)
+		rel, err := s.anyRelation(rv)
+		if err == nil {
+			err = refuseCopy(rel, "to", "To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
+		}
 		if err != nil {
 			return nil, nil, err
 		}
+		t := rel.Table
 		if err := s.lockTable(ctx, t.OID); err != nil {
 			return nil, nil, err
 		}
@@ -198,6 +202,18 @@ func openError(file, what string, err error) error {
 	return e.WithHint(`COPY TO instructs the server process to write a file. You may want a client-side facility such as psql's \copy.`)
 }
 
+// refuseCopy refuses COPY of what is no table.
+func refuseCopy(r catalog.Relation, way, hint string) error {
+	if r.Kind == catalog.RelTable {
+		return nil
+	}
+	e := pgerr.New(pgerr.WrongObjectType, `cannot copy %s %s "%s"`, way, relationWord(r.Kind), r.Name)
+	if r.Kind == catalog.RelView || r.Kind == catalog.RelMaterialized && way == "from" {
+		e.Hint = hint
+	}
+	return e
+}
+
 // copyQuery is the SELECT that COPY TO runs.
 func (s *Session) copyQuery(st *sql.Statement, n *pg_query.CopyStmt) (*pg_query.Node, error) {
 	if n.Query != nil {
@@ -207,7 +223,11 @@ func (s *Session) copyQuery(st *sql.Statement, n *pg_query.CopyStmt) (*pg_query.
 		return n.Query, nil
 	}
 	var names []string
-	if t, err := s.relation(n.Relation); err == nil {
+	if r, err := s.anyRelation(n.Relation); err == nil {
+		if err := refuseCopy(r, "from", "Try the COPY (SELECT ...) TO variant."); err != nil {
+			return nil, err
+		}
+		t := r.Table
 		cols, err := copyColumns(t, n.Attlist)
 		if err != nil {
 			return nil, err

@@ -176,6 +176,9 @@ func (s *Session) truncate(ctx context.Context, n *pg_query.TruncateStmt) error 
 	var all []*catalog.Table
 	for _, r := range n.Relations {
 		t, err := s.relation(r.GetRangeVar())
+		if err == nil && t.Kind() != catalog.RelTable {
+			err = pgerr.New(pgerr.WrongObjectType, `"%s" is not a table`, t.Name)
+		}
 		if err != nil {
 			return err
 		}

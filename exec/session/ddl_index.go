@@ -37,6 +37,10 @@ func (s *Session) createIndex(ctx context.Context, st *sql.Statement, n *pg_quer
 	if n.TableSpace != "" {
 		return pgerr.Unsupported("TABLESPACE")
 	}
+	if r, err := s.anyRelation(n.Relation); err == nil && r.Kind != catalog.RelTable && r.Kind != catalog.RelMaterialized {
+		return pgerr.New(pgerr.WrongObjectType, `cannot create index on relation "%s"`, r.Name).
+			WithDetail("This operation is not supported for %s.", relationKinds(r.Kind))
+	}
 	t, err := s.alterTarget(ctx, n.Relation, false)
 	if err != nil {
 		return err
