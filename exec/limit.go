@@ -19,18 +19,29 @@ type limitOp struct {
 	started  bool
 	skip     int64
 	left     int64
+	ties     *ties // WITH TIES; nil: without
 	flat     vector.Batch
 	out      vector.Batch
 }
 
 func (b *builder) newLimit(n *physical.Limit) (Operator, error) {
 	in, err := b.build(n.Input)
-	return &limitOp{Operator: in, n: n, ev: b.ev}, err
+	if err != nil {
+		return nil, err
+	}
+	o := &limitOp{Operator: in, n: n, ev: b.ev}
+	if n.Ties != nil {
+		o.ties, err = newTies(b.ev, n.Ties)
+	}
+	return o, err
 }
 
 // Open implements Operator.
 func (o *limitOp) Open(ctx context.Context) error {
 	o.started = false
+	if o.ties != nil {
+		o.ties.open = false
+	}
 	return o.Operator.Open(ctx)
 }
 
@@ -75,6 +86,9 @@ func (o *limitOp) Next() (*vector.Batch, error) {
 			return nil, err
 		}
 	}
+	if o.left == 0 && o.ties != nil && o.ties.open {
+		return o.ties.more(o.Operator, &o.flat, &o.out)
+	}
 	for o.left > 0 {
 		b, err := o.Operator.Next()
 		if b == nil || err != nil {
@@ -93,6 +107,11 @@ func (o *limitOp) Next() (*vector.Batch, error) {
 		}
 		o.skip = 0
 		o.left -= hi - lo
+		if o.left == 0 && o.ties != nil {
+			if hi, err = o.ties.last(b, hi); err != nil {
+				return nil, err
+			}
+		}
 		if lo == 0 && hi == n {
 			return b, nil
 		}

@@ -74,7 +74,7 @@ func (b *binder) retype(n logical.Node, i int, want types.Type, how conversion) 
 		return &logical.Sort{Input: in, Keys: n.Keys}, err
 	case *logical.Limit:
 		in, err := b.retype(n.Input, i, want, how)
-		return &logical.Limit{Input: in, Offset: n.Offset, Count: n.Count}, err
+		return &logical.Limit{Input: in, Offset: n.Offset, Count: n.Count, Ties: n.Ties}, err
 	case *logical.DistinctRows:
 		in, err := b.retype(n.Input, i, want, how)
 		return &logical.DistinctRows{Input: in, On: n.On}, err

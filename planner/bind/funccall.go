@@ -40,11 +40,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 		return nil, b.unsupportedAt(n.Location, "window function call")
 	case n.AggWithinGroup && hypothetical[name]:
 		return nil, b.unsupportedAt(n.Location, "hypothetical-set aggregate %s", name)
-	case n.FuncVariadic:
-		return nil, b.unsupportedAt(n.Location, "VARIADIC")
 	case len(n.Args) > maxArguments:
 		return nil, b.errorAt(n.Location, pgerr.TooManyArguments, "cannot pass more than %d arguments to a function", maxArguments)
-	case found && functions.Aggregates(name) != nil:
+	case found && functions.Aggregates(name) != nil && !n.FuncVariadic:
 		return b.aggregate(n, name, c)
 	case found && windowFunctions[name]:
 		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "window function %s requires an OVER clause", name)
@@ -58,6 +56,9 @@ func (b *binder) funcCall(n *pg_query.FuncCall, c exprCtx) (scalar.Expr, error) 
 	}
 	if !found {
 		return nil, b.noSchemaFunction(n, args)
+	}
+	if n.FuncVariadic {
+		return b.variadicCall(n, name, args)
 	}
 	if e, err := b.castCall(n, name, args, names); e != nil || err != nil {
 		return e, err
@@ -288,8 +289,12 @@ func (b *binder) setReturning(n *pg_query.FuncCall, name string, args []operand,
 	case c.arms != "":
 		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.arms).
 			WithHint("You might be able to move the set-returning function into a LATERAL FROM item.")
-	case c.clause != inTarget:
+	case c.clause != inTarget && c.clause != inOrderBy && c.clause != inDistinctOn && c.clause != inGroupBy:
 		return nil, b.errorAt(n.Location, pgerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.clause.place())
+	}
+	if name == "unnest" && len(args) > 1 {
+		_, _, err := functions.ResolveSetReturning(name, typesOf(args))
+		return nil, b.callError(err, n)
 	}
 	fn, list, ts, err := b.resolveSetReturning(n, name, args)
 	if err != nil {
@@ -303,8 +308,20 @@ func (b *binder) setReturning(n *pg_query.FuncCall, name string, args []operand,
 	return e, nil
 }
 
+// resolveRows also finds unnest of several arrays.
+func resolveRows(name string, args []types.OID) (*functions.SetReturning, []types.OID, error) {
+	many := name == "unnest" && len(args) > 1
+	for _, t := range args {
+		many = many && types.ElemOf(t) != 0
+	}
+	if many {
+		return functions.UnnestMany(args), args, nil
+	}
+	return functions.ResolveSetReturning(name, args)
+}
+
 func (b *binder) resolveSetReturning(n *pg_query.FuncCall, name string, args []operand) (*functions.SetReturning, []scalar.Expr, []types.Type, error) {
-	fn, want, err := functions.ResolveSetReturning(name, typesOf(args))
+	fn, want, err := resolveRows(name, typesOf(args))
 	if err != nil {
 		return nil, nil, nil, b.callError(err, n)
 	}

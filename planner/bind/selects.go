@@ -57,8 +57,6 @@ func (b *binder) refuseClauses(sel *pg_query.SelectStmt) error {
 		return b.unsupportedAt(selectLocation(sel), "%s", lockName(sel.LockingClause[0].GetLockingClause()))
 	case len(sel.WindowClause) > 0:
 		return b.unsupportedAt(sel.WindowClause[0].GetWindowDef().GetLocation(), "WINDOW")
-	case sel.LimitOption == pg_query.LimitOption_LIMIT_OPTION_WITH_TIES:
-		return b.unsupportedAt(locate(sel.LimitCount), "FETCH FIRST WITH TIES")
 	}
 	return nil
 }
@@ -93,6 +91,7 @@ type level struct {
 	targets []target
 	sort    []sortItem
 	setOp   bool
+	ties    bool // LIMIT passes rows equal to the last
 }
 
 // sortItem is an ORDER BY key: a target and its direction.
@@ -150,7 +149,7 @@ func (b *binder) simpleSelect(sel *pg_query.SelectStmt, s *scope, qc queryContex
 		}
 	}
 	l.expandKeys(keys)
-	if len(s.aggs) > 0 || len(keys) > 0 || having != nil {
+	if len(s.aggs) > 0 || len(sel.GroupClause) > 0 || having != nil {
 		if err := l.aggregate(keys, having); err != nil {
 			return nil, err
 		}
@@ -328,11 +327,7 @@ func (l *level) finish(d *distinctSpec, lim *logical.Limit) *query {
 		l.node = &logical.DistinctRows{Input: l.node}
 	}
 	if len(l.sort) > 0 {
-		s := &logical.Sort{Input: l.node}
-		for _, k := range l.sort {
-			s.Keys = append(s.Keys, logical.SortKey{Expr: l.targetColumn(k.target), Desc: k.desc, NullsFirst: k.nullsFirst})
-		}
-		l.node = s
+		l.node = &logical.Sort{Input: l.node, Keys: l.sortKeys()}
 	}
 	if d != nil && d.on {
 		n := &logical.DistinctRows{Input: l.node}
@@ -342,6 +337,9 @@ func (l *level) finish(d *distinctSpec, lim *logical.Limit) *query {
 		l.node = n
 	}
 	if lim != nil {
+		if l.ties {
+			lim.Ties = l.sortKeys()
+		}
 		lim.Input = l.node
 		l.node = lim
 	}
@@ -359,6 +357,15 @@ func (l *level) finish(d *distinctSpec, lim *logical.Limit) *query {
 	return q
 }
 
+// sortKeys are the keys of ORDER BY over the projected targets.
+func (l *level) sortKeys() []logical.SortKey {
+	var keys []logical.SortKey
+	for _, k := range l.sort {
+		keys = append(keys, logical.SortKey{Expr: l.targetColumn(k.target), Desc: k.desc, NullsFirst: k.nullsFirst})
+	}
+	return keys
+}
+
 func (l *level) dropJunk(q *query) {
 	cols := q.node.Columns()
 	p := &logical.Project{Input: q.node, Exprs: []scalar.Expr{}, Cols: []logical.Column{}}
@@ -373,6 +380,7 @@ func (l *level) dropJunk(q *query) {
 
 // limit binds LIMIT and OFFSET; nil if there is neither.
 func (l *level) limit(sel *pg_query.SelectStmt) (*logical.Limit, error) {
+	l.ties = sel.LimitOption == pg_query.LimitOption_LIMIT_OPTION_WITH_TIES
 	out := &logical.Limit{}
 	var err error
 	if out.Offset, err = l.limitValue(sel.LimitOffset, inOffset); err != nil {

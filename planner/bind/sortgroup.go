@@ -29,6 +29,12 @@ func (b *binder) direction(s *pg_query.SortBy) (desc, nullsFirst bool, err error
 		if err != nil {
 			return false, false, err
 		}
+		switch symbol { // text is ordered by bytes, as its pattern operators are
+		case "~<~":
+			symbol = "<"
+		case "~>~":
+			symbol = ">"
+		}
 		if symbol != "<" && symbol != ">" {
 			return false, false, b.errorAt(s.Location, pgerr.WrongObjectType, "operator %s is not a valid ordering operator", symbol).
 				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families.")
@@ -189,7 +195,9 @@ type groupKey struct {
 func (l *level) groupBy(list []*pg_query.Node) ([]groupKey, error) {
 	var keys []groupKey
 	for _, n := range list {
-		if gs := n.GetGroupingSet(); gs != nil {
+		if gs := n.GetGroupingSet(); gs != nil && gs.Kind == pg_query.GroupingSetKind_GROUPING_SET_EMPTY {
+			continue
+		} else if gs != nil {
 			return nil, l.unsupportedAt(gs.Location, "GROUPING SETS")
 		}
 		if row := n.GetRowExpr(); row != nil && row.RowFormat == pg_query.CoercionForm_COERCE_IMPLICIT_CAST {
@@ -304,7 +312,11 @@ func (l *level) checkDistinctOn(d *distinctSpec, list []*pg_query.Node) error {
 			continue
 		}
 		if skipped {
-			return l.errorAt(locate(k.node), pgerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+			for i, t := range d.targets {
+				if t == k.target {
+					return l.errorAt(locate(list[i]), pgerr.InvalidColumnReference, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+				}
+			}
 		}
 		matched[k.target] = true
 	}

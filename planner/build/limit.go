@@ -25,6 +25,10 @@ func (p *planner) limit(n *logical.Limit) physical.Node {
 	if known && out.Count >= 0 && out.Offset <= math.MaxInt64-out.Count {
 		top = out.Offset + out.Count
 	}
+	for _, k := range n.Ties {
+		out.Ties = append(out.Ties, p.expr(k.Expr))
+		top = -1
+	}
 	out.Input = p.limited(n.Input, top)
 	return out
 }

@@ -303,6 +303,9 @@ func (d *describer) limit(it *item, n *physical.Limit) []scalar.Expr {
 	case n.Count >= 0:
 		it.add("Count", "%d", n.Count)
 	}
+	if n.Ties != nil {
+		it.add("Ties", "%s", formatList(n.Ties))
+	}
 	switch {
 	case n.OffsetExpr != nil:
 		it.add("Offset", "%s", scalar.Format(n.OffsetExpr))

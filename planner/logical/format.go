@@ -202,6 +202,9 @@ func limitLine(n *Limit) (string, []scalar.Expr) {
 	if n.Count != nil {
 		line, es = line+" "+scalar.String(n.Count), append(es, n.Count)
 	}
+	if n.Ties != nil {
+		line += " with ties " + keys(n.Ties)
+	}
 	if n.Offset != nil {
 		line, es = line+" offset "+scalar.String(n.Offset), append(es, n.Offset)
 	}

@@ -164,6 +164,9 @@ type Sort struct {
 type Limit struct {
 	Input         Node
 	Offset, Count scalar.Expr // int8
+	// Ties, if not nil, are the keys by which Input is sorted: rows equal to the
+	// last one that Count passes are passed too.
+	Ties []SortKey
 }
 
 // DistinctRows drops repeated rows. On, if not nil, is DISTINCT ON: the first row per

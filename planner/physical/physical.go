@@ -126,6 +126,7 @@ type Limit struct {
 	// OffsetExpr and CountExpr, where not nil, give the numbers at run time
 	// (a subquery, a volatile call).
 	OffsetExpr, CountExpr scalar.Expr
+	Ties                  []scalar.Expr // WITH TIES: what the input is sorted by; nil: without
 }
 
 // Distinct drops repeated rows, or with On all but the first per value.

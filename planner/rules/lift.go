@@ -367,7 +367,7 @@ func distinctPerRow(l *lifted, exprs []scalar.Expr, equal []correlation) *lifted
 // table's key finds the few rows of each value, a run per row is better.
 func liftLimit(n *logical.Limit) *lifted {
 	c, ok := n.Count.(*scalar.Const)
-	if !ok || n.Offset != nil || c.Value.IsNull(0) || c.Value.I64[0] < 1 {
+	if !ok || n.Offset != nil || n.Ties != nil || c.Value.IsNull(0) || c.Value.I64[0] < 1 {
 		return nil
 	}
 	l := lift(n.Input)

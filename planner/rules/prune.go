@@ -84,8 +84,12 @@ func prune(n logical.Node, need columnSet) (logical.Node, mapping) {
 		in, m := prune(n.Input, s)
 		return &logical.Sort{Input: in, Keys: mapKeys(n.Keys, m.expr)}, m
 	case *logical.Limit:
-		in, m := prune(n.Input, need)
-		return &logical.Limit{Input: in, Offset: n.Offset, Count: n.Count}, m
+		s := need.clone()
+		for _, k := range n.Ties {
+			s.add(k.Expr)
+		}
+		in, m := prune(n.Input, s)
+		return &logical.Limit{Input: in, Offset: n.Offset, Count: n.Count, Ties: mapKeys(n.Ties, m.expr)}, m
 	case *logical.DistinctRows:
 		return pruneDistinct(n, need)
 	case *logical.SetOp:

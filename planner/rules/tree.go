@@ -106,7 +106,7 @@ func mapExprs(n logical.Node, f func(scalar.Expr) scalar.Expr) logical.Node {
 		return &c
 	case *logical.Limit:
 		c := *n
-		c.Offset, c.Count = mapOptional(n.Offset, f), mapOptional(n.Count, f)
+		c.Offset, c.Count, c.Ties = mapOptional(n.Offset, f), mapOptional(n.Count, f), mapKeys(n.Ties, f)
 		return &c
 	case *logical.DistinctRows:
 		c := *n
