@@ -23,10 +23,9 @@ func (b *binder) variadicCall(n *pg_query.FuncCall, name string, args []operand)
 		spread := fn.Spread(array)
 		return b.call(spread, spread.Args, args)
 	}
-	_, _, err := functions.ResolveFunction(name+" ", typesOf(args)) // no function has a blank in its name
-	e := *pgerr.From(err)
-	e.Message = "function " + signatureOf(name, args) + " does not exist"
-	return nil, b.callError(&e, n)
+	err := pgerr.New(pgerr.UndefinedFunction, "function %s does not exist", signatureOf(name, args)).
+		WithHint("No function matches the given name and argument types. You might need to add explicit type casts.")
+	return nil, b.callError(err, n)
 }
 
 func signatureOf(name string, args []operand) string {

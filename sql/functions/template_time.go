@@ -38,7 +38,7 @@ func (c *clockParts) setTime(us int64) {
 func clockOfInterval(v types.IntervalValue) clockParts {
 	c := clockParts{year: int(v.Months) / 12, month: int(v.Months) % 12, day: int(v.Days), interval: true}
 	c.yearday = (c.year*12+c.month)*30 + c.day
-	c.days = types.DaysFromCivil(c.year, 1, 1) // the Julian day counts from there
+	c.days = c.julian() + minDay
 	c.setTime(v.Micros)
 	return c
 }
@@ -60,6 +60,14 @@ var (
 func errIntervalTemplate() error {
 	return pgerr.New(pgerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
 		WithHint("Intervals are not tied to specific calendar dates.")
+}
+
+// paddedAll is padded where the width counts the sign.
+func paddedAll(dst []byte, v, width int, p *templatePart) []byte {
+	if v < 0 {
+		width--
+	}
+	return padded(dst, v, width, p)
 }
 
 // padded appends a number of at least width digits, one more with a sign.
@@ -113,7 +121,7 @@ func (c *clockParts) print(dst []byte, parts []templatePart) ([]byte, error) {
 		if !known {
 			dst = c.printDate(dst, p)
 		}
-		if p.th && len(dst) > at && dst[len(dst)-1] >= '0' && dst[len(dst)-1] <= '9' {
+		if p.th && p.id != "OF" && p.id != "TZ" && p.id != "TZH" && p.id != "TZM" && len(dst) > at && dst[len(dst)-1] >= '0' && dst[len(dst)-1] <= '9' {
 			dst = append(dst, ordinal(dst[at:], p.upperTH)...)
 		}
 	}
@@ -239,13 +247,9 @@ func (c *clockParts) printDate(dst []byte, p *templatePart) []byte {
 	case "MM":
 		return padded(dst, c.month, 2, p)
 	case "DD":
-		width := 2
-		if c.day < 0 {
-			width = 1
-		}
-		return padded(dst, c.day, width, p)
+		return paddedAll(dst, c.day, 2, p)
 	case "DDD":
-		return padded(dst, c.yearday, 3, p)
+		return paddedAll(dst, c.yearday, 3, p)
 	case "IDDD":
 		return padded(dst, int(c.days-truncDay(types.DaysFromCivil(int(isoYear), 1, 4), unitWeek))+1, 3, p)
 	case "WW":
@@ -267,7 +271,7 @@ func (c *clockParts) printDate(dst []byte, p *templatePart) []byte {
 		return c.roman(dst, p)
 	case "Y,YYY":
 		dst = strconv.AppendInt(dst, int64(year/1000), 10)
-		return padded(append(dst, ','), year%1000, 3, &templatePart{})
+		return paddedAll(append(dst, ','), year%1000, 3, &templatePart{})
 	case "YYYY":
 		return padded(dst, year, 4, p)
 	case "YYY":
@@ -277,11 +281,11 @@ func (c *clockParts) printDate(dst []byte, p *templatePart) []byte {
 	case "Y":
 		return padded(dst, year%10, 1, p)
 	case "IYYY":
-		return padded(dst, iso, 4, p)
+		return paddedAll(dst, iso, 4+int(b2u(year < 0)), p)
 	case "IYY":
-		return padded(dst, iso%1000, 3, p)
+		return paddedAll(dst, iso%1000, 3+int(b2u(year < 0)), p)
 	case "IY":
-		return padded(dst, iso%100, 2, p)
+		return paddedAll(dst, iso%100, 2+int(b2u(year < 0)), p)
 	case "I":
 		return padded(dst, iso%10, 1, p)
 	}

@@ -17,9 +17,7 @@ func numberToChar(print func(dst []byte, v *vector.Vector, i int, n numberShape,
 		for i := 0; i < n; i++ {
 			if live(out, i) {
 				text := args[1].Bytes(i)
-				if len(text) == 0 {
-					setNull(out, i, n)
-				} else {
+				if len(text) > 0 {
 					parts, err := cache.get(numberGrammar, text)
 					if err == nil {
 						out.Data, err = print(out.Data, args[0], i&args[0].Mask(), cache.num, parts)
@@ -48,15 +46,20 @@ func printInt(v int64, width int) func(dst []byte, n numberShape, parts []templa
 	return func(dst []byte, n numberShape, parts []templatePart) ([]byte, error) {
 		var buf [64]byte
 		switch {
+		case n.roman && int64(int32(v)) != v:
+			return dst, outOfRange(types.Int4)
 		case n.roman:
-			return n.write(dst, parts, romanDigits(v), false, 0), nil
+			return n.write(dst, parts, romanDigits(v), false, 0)
 		case n.science && width == 32:
-			return n.write(dst, parts, science(float64(v), n.post), false, 0), nil
+			return n.write(dst, parts, science(float64(v), n.post), false, 0)
 		case n.science:
 			var d decimal
 			d.SetInt64(v)
 			text, err := decimalScience(&d, n.post)
-			return n.write(dst, parts, text, false, 0), err
+			if err != nil {
+				return dst, err
+			}
+			return n.write(dst, parts, text, false, 0)
 		case n.shift:
 			scaled := float64(v) * math.Pow10(n.multi)
 			if width == 32 && math.Abs(scaled) > math.MaxInt32 {
@@ -77,7 +80,7 @@ func printInt(v int64, width int) func(dst []byte, n numberShape, parts []templa
 				digits = append(append(digits, '.'), bytes.Repeat([]byte("0"), n.post)...)
 			}
 		}
-		return n.write(dst, parts, digits, negative, spaces), nil
+		return n.write(dst, parts, digits, negative, spaces)
 	}
 }
 
@@ -104,11 +107,11 @@ func printFloat(dst []byte, f float64, bits int, n numberShape, parts []template
 		} else if f != f || math.Abs(f) > math.MaxInt32 {
 			return dst, outOfRange(types.Int4)
 		}
-		return n.write(dst, parts, romanDigits(r), false, 0), nil
+		return n.write(dst, parts, romanDigits(r), false, 0)
 	case n.science && f-f != 0:
-		return n.write(dst, parts, n.noScience(), false, 0), nil
+		return n.write(dst, parts, n.noScience(), false, 0)
 	case n.science:
-		return n.write(dst, parts, science(f, n.post), false, 0), nil
+		return n.write(dst, parts, science(f, n.post), false, 0)
 	case n.shift:
 		f *= math.Pow10(n.multi)
 		n.pre += n.multi
@@ -134,7 +137,7 @@ func printFloat(dst []byte, f float64, bits int, n numberShape, parts []template
 		negative = f < 0
 	}
 	shown, spaces := n.frame(digits)
-	return n.write(dst, parts, shown, negative, spaces), nil
+	return n.write(dst, parts, shown, negative, spaces)
 }
 
 // decimalScience is a numeric as EEEE shows it.
@@ -180,12 +183,18 @@ func printDecimal(dst []byte, v *vector.Vector, i int, n numberShape, parts []te
 	case n.roman:
 		d.Round(0)
 		r, err := d.Int64(32)
-		return n.write(dst, parts, romanDigits(r), false, 0), err
+		if err != nil {
+			return dst, err
+		}
+		return n.write(dst, parts, romanDigits(r), false, 0)
 	case n.science && special:
-		return n.write(dst, parts, n.noScience(), false, 0), nil
+		return n.write(dst, parts, n.noScience(), false, 0)
 	case n.science:
 		text, err := decimalScience(&d, n.post)
-		return n.write(dst, parts, text, false, 0), err
+		if err != nil {
+			return dst, err
+		}
+		return n.write(dst, parts, text, false, 0)
 	case n.shift && !special:
 		var ten decimal
 		ten.SetInt64(1)
@@ -206,7 +215,7 @@ func printDecimal(dst []byte, v *vector.Vector, i int, n numberShape, parts []te
 	d.Round(n.post)
 	digits, negative := cutSign(d.AppendText(nil))
 	shown, spaces := n.frame(digits)
-	return n.write(dst, parts, shown, negative, spaces), nil
+	return n.write(dst, parts, shown, negative, spaces)
 }
 
 func init() {
@@ -257,10 +266,14 @@ func toNumber(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 			if err := d.ApplyMod(int32(precision<<16|r.readPost) + 4); err != nil {
 				return err
 			}
-			for range r.multi {
-				var ten decimal
+			if r.multi > 0 {
+				var ten, shift decimal
 				ten.SetInt64(10)
-				if err := d.Div(&d, &ten); err != nil {
+				shift.SetInt64(int64(-r.multi))
+				if err := shift.Power(&ten, &shift); err != nil {
+					return err
+				}
+				if err := d.Mul(&d, &shift); err != nil {
 					return err
 				}
 			}
