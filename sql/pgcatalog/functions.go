@@ -224,12 +224,6 @@ func init() {
 		fn(6121, "pg_relation_is_publishable", a(types.Regclass), b, boolKernel(no), "Whether a relation can be published"),
 		fn(3810, "pg_is_in_recovery", a(), b, boolKernel(no), "Whether recovery is in progress"),
 		fn(2855, "pg_is_other_temp_schema", a(oid), b, boolKernel(no), "Whether a schema holds another session's temporary tables"),
-		fn(1925, "has_table_privilege", a(text, text), b, boolKernel(yes), "Whether the user has a privilege on a table"),
-		fn(1926, "has_table_privilege", a(oid, text), b, boolKernel(yes), "Whether the user has a privilege on a table"),
-		fn(2273, "has_schema_privilege", a(oid, text), b, boolKernel(yes), "Whether the user has a privilege on a schema"),
-		fn(2272, "has_schema_privilege", a(text, text), b, boolKernel(yes), "Whether the user has a privilege on a schema"),
-		fn(2255, "has_database_privilege", a(oid, text), b, boolKernel(yes), "Whether the user has a privilege on a database"),
-		fn(2254, "has_database_privilege", a(text, text), b, boolKernel(yes), "Whether the user has a privilege on a database"),
 	)
 	rc := types.Regclass
 	add(
