@@ -134,14 +134,16 @@ type numberWriter struct {
 	current  int  // digit positions written
 	count    int
 	inside   bool // a digit has been written at the last position
+	stop     int  // where the result ends: at the first position beyond the number, -1: nowhere
+	err      error
 }
 
 // write prints digits, with a point where there are decimals, by the template.
-func (n numberShape) write(dst []byte, parts []templatePart, digits []byte, negative bool, spaces int) []byte {
+func (n numberShape) write(dst []byte, parts []templatePart, digits []byte, negative bool, spaces int) ([]byte, error) {
 	if n.science {
-		return append(dst, digits...)
+		return append(dst, digits...), nil
 	}
-	w := numberWriter{numberShape: n, dst: dst, digits: digits, negative: negative, last: -1, spaces: spaces}
+	w := numberWriter{numberShape: n, dst: dst, digits: digits, negative: negative, last: -1, spaces: spaces, stop: -1}
 	w.zeroStart--
 	if w.roman {
 		w.numberShape = numberShape{fill: n.fill, roman: true}
@@ -155,7 +157,17 @@ func (n numberShape) write(dst []byte, parts []templatePart, digits []byte, nega
 		}
 		w.pattern(p)
 	}
-	return w.dst
+	if w.stop >= 0 {
+		w.dst = w.dst[:w.stop]
+	}
+	return w.dst, w.err
+}
+
+// end cuts the result off here: PostgreSQL writes the number's end as a character.
+func (w *numberWriter) end() {
+	if w.stop < 0 {
+		w.stop = len(w.dst)
+	}
 }
 
 func (w *numberWriter) prepare() {
@@ -200,10 +212,13 @@ func (w *numberWriter) pattern(p *templatePart) {
 			c = '-'
 		}
 	case "PL":
-		if c = ' '; !w.negative {
+		if c = ' '; !w.negative && !w.roman {
 			c = '+'
 		}
 	case "SG":
+		if w.roman {
+			w.end()
+		}
 		if c = '+'; w.negative {
 			c = '-'
 		}
@@ -212,6 +227,9 @@ func (w *numberWriter) pattern(p *templatePart) {
 		return
 	case "TH":
 		if !w.roman && !w.negative && !w.decimal && w.digits[0] != '#' {
+			if c := w.digits[len(w.digits)-1]; c < '0' || c > '9' {
+				w.err = pgerr.New(pgerr.InvalidTextRepresentation, "\"%s\" is not a number", w.digits)
+			}
 			w.dst = append(w.dst, ordinal(w.digits, p.name == "TH")...)
 		}
 		return
@@ -328,6 +346,8 @@ func (w *numberWriter) digitOrPoint(id string) {
 	default:
 		if c := w.next(); c != 0 {
 			w.dst = append(w.dst, c)
+		} else {
+			w.end()
 		}
 		w.inside = true
 	}
