@@ -91,6 +91,13 @@ type sharedScanOp struct {
 
 func (b *builder) newCTEScan(n *physical.CTEScan) (Operator, error) {
 	s, ok := b.run.queries[n.ID]
+	if rows, ran := b.env.Queries[n.ID]; ran && !ok {
+		s, ok = &sharedRows{rows: newRowStore(kindsOf(n.Cols)), done: true}, true
+		for _, r := range rows {
+			s.rows.add(r.Cols, r.N, nil)
+		}
+		b.run.queries[n.ID] = s
+	}
 	if !ok {
 		return nil, pgerr.New(pgerr.InternalError, "no plan of WITH query \"%s\"", n.Name)
 	}

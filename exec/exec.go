@@ -38,6 +38,8 @@ type Env struct {
 	// end; it may have more columns behind. The batch need not be valid longer
 	// than until the next call.
 	Given func() (*vector.Batch, error)
+	// Queries holds the rows of WITH queries that ran before the plan, by ID.
+	Queries map[int][]*vector.Batch
 }
 
 // Operator is a pull operator.

@@ -8,6 +8,7 @@ import (
 	"tsdb/planner"
 	"tsdb/planner/physical"
 	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
 )
 
 // cursor is a running query: an open operator over a view of its own.
@@ -31,6 +32,10 @@ func (s *Session) open(a *planner.Bound, params []planner.ParamValue, v *view, c
 	cur := &cursor{view: v}
 	cur.ctx, cur.cancel = context.WithCancelCause(context.Background())
 	c.Running = cur.ctx
+	if len(a.With) > 0 && v.queries == nil {
+		cur.close()
+		return nil, pgerr.Unsupported("a data-modifying WITH query here")
+	}
 	plan, err := planner.Plan(s.env(v.cat, c, v.snap), a, a.Root, params)
 	if err != nil {
 		cur.close()
@@ -38,7 +43,7 @@ func (s *Session) open(a *planner.Bound, params []planner.ParamValue, v *view, c
 	}
 	cur.plan = plan
 	limit := s.intValue("tsdb.query_memory") << 10
-	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: exec.NewBudget(limit), Workers: s.workers(), Profile: profile}
+	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: exec.NewBudget(limit), Workers: s.workers(), Profile: profile, Queries: v.queries}
 	cur.op, err = exec.Build(env, plan)
 	if err != nil {
 		cur.close()

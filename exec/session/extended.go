@@ -295,7 +295,7 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int64, r Res
 }
 
 func (s *Session) execute(ctx context.Context, name string, po *portal, maxRows int64, r Result) error {
-	if po.a.bound != nil && po.a.bound.Kind == planner.Select {
+	if po.a.bound != nil && po.a.bound.Kind == planner.Select && len(po.a.bound.With) == 0 {
 		return s.executeQuery(ctx, po, maxRows, r)
 	}
 	if po.ran {

@@ -24,29 +24,37 @@ func missingParameter(st *sql.Statement) error {
 
 // run executes a planned statement to its end over v, which it closes.
 func (s *Session) run(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
+	if len(a.bound.With) > 0 {
+		return s.runWith(ctx, a, params, v, r)
+	}
 	switch a.bound.Kind {
 	case planner.Insert, planner.Update, planner.Delete:
 		return s.change(ctx, a, params, v, r)
 	case planner.Explain:
 		return s.explain(ctx, a, params, v, r)
 	case planner.Select:
-		cur, err := s.open(a.bound, params, v, s.functionCtx(), false)
-		if err != nil {
-			return "", err
-		}
-		defer cur.close()
-		if err := cur.start(ctx); err != nil {
-			return "", err
-		}
-		if err := r.Columns(a.cols); err != nil {
-			return "", err
-		}
-		n, err := cur.fetch(ctx, 0, r.Rows)
-		if err != nil {
-			return "", err
-		}
-		return "SELECT " + itoa(n), nil
+		return s.selected(ctx, a, params, v, r)
 	}
 	v.close()
 	return "", pgerr.Unsupported("this statement")
+}
+
+// selected runs a query to its end over v, which it closes.
+func (s *Session) selected(ctx context.Context, a *analyzed, params []planner.ParamValue, v *view, r Result) (string, error) {
+	cur, err := s.open(a.bound, params, v, s.functionCtx(), false)
+	if err != nil {
+		return "", err
+	}
+	defer cur.close()
+	if err := cur.start(ctx); err != nil {
+		return "", err
+	}
+	if err := r.Columns(a.cols); err != nil {
+		return "", err
+	}
+	n, err := cur.fetch(ctx, 0, r.Rows)
+	if err != nil {
+		return "", err
+	}
+	return "SELECT " + itoa(n), nil
 }

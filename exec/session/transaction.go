@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tsdb/colstore"
+	"tsdb/colstore/vector"
 	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
@@ -232,6 +233,8 @@ type view struct {
 	cat    *catalog.Snapshot
 	snap   *colstore.Snapshot
 	shared bool // closed by the transaction
+	// queries are the rows of the statement's data-modifying WITH queries, by ID.
+	queries map[int][]*vector.Batch
 }
 
 func (v *view) close() {

@@ -32,6 +32,8 @@ type Env struct {
 	Ctx        *functions.Ctx
 	// Virtual finds a relation of pg_catalog or information_schema; nil if there is none.
 	Virtual func(schema, name string) catalog.VirtualRelation
+	// Sequence makes a sequence a relation of one row; nil: sequences are not read.
+	Sequence func(q *catalog.Sequence, schema string) catalog.VirtualRelation
 	// Stats returns the statistics of a table's storage.
 	Stats   func(id table.ID) table.Stats
 	Pruning bool // tsdb.pruning
@@ -76,6 +78,10 @@ type Bound struct {
 	// of Root, for Insert the rows added or updated. nil: none.
 	Returning logical.Node
 
+	// With are the data-modifying WITH queries, in order: each runs once, to its
+	// end, on the same snapshot as the statement.
+	With []*WithChange
+
 	// Checks of the views through which rows are written.
 	Checks []ViewCheck
 
@@ -87,11 +93,22 @@ type Bound struct {
 	Utility *pg_query.Node
 }
 
+// WithChange is an INSERT, UPDATE or DELETE in WITH. What its RETURNING yields
+// are the rows of the logical.CTEScans of the ID, in the statement and in later
+// ones of its WITH.
+type WithChange struct {
+	ID    int
+	Name  string
+	Bound *Bound
+}
+
 // BulkInsert is an INSERT whose literal rows are read by the lexer.
 type BulkInsert struct {
 	Rows *sql.BulkValues
 	// Target gives, per column of the VALUES rows, the index of the table's column.
 	Target []int
+	// Overridden says which of these values are left aside for the default.
+	Overridden []bool
 	// Defaults yields one row with all columns of the table: the default or
 	// NULL. The values of the columns in Target are not used.
 	Defaults logical.Node
@@ -117,17 +134,14 @@ func Bind(env *Env, st *sql.Statement, paramTypes []types.OID) (*Bound, error) {
 func (b *binder) statement(n *pg_query.Node) (*Bound, error) {
 	switch s := n.GetNode().(type) {
 	case *pg_query.Node_SelectStmt:
-		q, err := b.query(s.SelectStmt, b.topScope(), queryContext{resolveUnknowns: true})
+		top := b.topScope()
+		q, err := b.query(s.SelectStmt, top, queryContext{resolveUnknowns: true})
 		if err != nil {
 			return nil, err
 		}
-		return &Bound{Kind: Select, Root: q.node, Cols: q.node.Columns()}, nil
-	case *pg_query.Node_InsertStmt:
-		return b.insert(s.InsertStmt)
-	case *pg_query.Node_UpdateStmt:
-		return b.update(s.UpdateStmt)
-	case *pg_query.Node_DeleteStmt:
-		return b.delete(s.DeleteStmt)
+		return &Bound{Kind: Select, Root: q.node, Cols: q.node.Columns(), With: top.changes}, nil
+	case *pg_query.Node_InsertStmt, *pg_query.Node_UpdateStmt, *pg_query.Node_DeleteStmt:
+		return b.change(n)
 	case *pg_query.Node_MergeStmt:
 		return nil, unsupported("MERGE").At(b.pos(s.MergeStmt.GetRelation().GetLocation()))
 	case *pg_query.Node_ExplainStmt:

@@ -31,7 +31,9 @@ type binder struct {
 	params  []param
 	depth   int
 	copies  int
-	queries int // WITH queries so far
+	queries int    // WITH queries so far
+	outside *scope // of the WITH around the data-modifying query being bound
+	written *scope // of the data-modifying statement being bound, once it has one
 
 	// locations of column references by node, for errors found after binding.
 	columnAt map[*scalar.Column]columnUse
@@ -110,7 +112,12 @@ func tooDeep() error {
 }
 
 // topScope is the scope around the statement: it has no columns.
-func (b *binder) topScope() *scope { return &scope{} }
+func (b *binder) topScope() *scope {
+	if b.outside != nil {
+		return &scope{ctes: b.outside.ctes}
+	}
+	return &scope{}
+}
 
 // query is a bound SELECT, VALUES or set operation.
 type query struct {

@@ -17,6 +17,7 @@ type cteFrame struct {
 	// recursive: its own query is being bound, references are to the rows of the
 	// round before
 	recursive bool
+	silent    bool // a data-modifying query without RETURNING
 	run       *run // of the query level that has the WITH
 	usesRun   int  // slots of run that the plan may read
 	next      *cteFrame
@@ -25,6 +26,9 @@ type cteFrame struct {
 // with binds the queries of a WITH clause and makes them visible in s, which
 // puts them around its plan.
 func (b *binder) with(w *pg_query.WithClause, s *scope) error {
+	if b.written == nil {
+		b.written = s
+	}
 	if w == nil {
 		return nil
 	}
@@ -70,7 +74,7 @@ func (b *binder) withQuery(c *pg_query.CommonTableExpr, s *scope, recursive bool
 	}
 	sel := c.Ctequery.GetSelectStmt()
 	if sel == nil {
-		return b.unsupportedAt(c.Location, "a data-modifying statement in WITH")
+		return b.withChange(c, s, f)
 	}
 	var plan logical.Node
 	var err error
@@ -173,6 +177,9 @@ func (b *binder) ctePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 	}
 	if f == nil {
 		return nil, nil
+	}
+	if f.silent {
+		return nil, b.errorAt(rv.Location, pgerr.FeatureNotSupported, "WITH query \"%s\" does not have a RETURNING clause", rv.Relname)
 	}
 	it := &item{alias: rv.Relname}
 	if rv.Alias != nil {

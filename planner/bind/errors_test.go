@@ -50,7 +50,6 @@ func TestUnsupported(t *testing.T) {
 		{"select xmlelement(name foo)", "XML", 8},
 		{"select json_object('a': 1)", "JSON_OBJECT", 8},
 		{"select t from t", `whole-row reference to "t"`, 8},
-		{"select a from t order by a fetch first 1 row with ties", "FETCH FIRST WITH TIES", 40},
 		{"select '1'::serial", "type serial", 13},
 		{"select '1'::inet", "type inet", 13},
 		{"select (select sum(t.a) from other.u) from t", "an aggregate over columns of an outer query", 16},

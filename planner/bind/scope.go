@@ -13,16 +13,17 @@ import (
 // scope is one query level: what its FROM clause makes visible, and the
 // aggregates found in its expressions.
 type scope struct {
-	parent *scope          // the enclosing query level as written, for hints
-	run    *run            // the subquery expression that this level belongs to; nil: the statement itself
-	skip   int             // levels around it that it does not see: the left sides of joins, without LATERAL
-	ctes   *cteFrame       // WITH names, innermost first
-	later  map[string]bool // WITH names not in sight yet, for hints
-	items  []*item         // visible now
-	all    []*item         // every relation of FROM so far, for hints
-	aggs   []*aggExpr
-	srfs   []*srfExpr
-	withs  []*logical.With // WITH queries of this level, to put around its plan
+	parent  *scope          // the enclosing query level as written, for hints
+	run     *run            // the subquery expression that this level belongs to; nil: the statement itself
+	skip    int             // levels around it that it does not see: the left sides of joins, without LATERAL
+	ctes    *cteFrame       // WITH names, innermost first
+	later   map[string]bool // WITH names not in sight yet, for hints
+	items   []*item         // visible now
+	all     []*item         // every relation of FROM so far, for hints
+	aggs    []*aggExpr
+	srfs    []*srfExpr
+	withs   []*logical.With // WITH queries of this level, to put around its plan
+	changes []*WithChange   // its data-modifying WITH queries
 	// barred: of a level that LATERAL sees but may not use, as the side of a join that can be NULL
 	barred bool
 }
@@ -40,6 +41,7 @@ type item struct {
 	schema      string         // schema of a base or virtual relation without alias
 	relation    string         // the relation's own name, if it is one
 	table       *catalog.Table // of a base table
+	virtual     catalog.VirtualRelation
 	cols        []column
 	relVisible  bool // alias.column works
 	colsVisible bool // column works
@@ -169,6 +171,11 @@ func (b *binder) plainColumn(s *scope, name string, location int32) (scalar.Expr
 				}
 				return lift(s, b.useColumn(c, it, location), up, name), nil
 			}
+			if systemColumn(name) {
+				if e := at.systemOf(name); e != nil {
+					return lift(s, e, up, name), nil
+				}
+			}
 			hidden = at.skip
 		}
 		if at.run == nil {
@@ -267,6 +274,9 @@ func (b *binder) qualifiedColumn(s *scope, schema, rel, col string, location int
 		}
 	}
 	if found == nil {
+		if e := it.systemValue(col); e != nil {
+			return lift(s, e, up, col), nil
+		}
 		return nil, b.missingColumn(s, rel, col, location)
 	}
 	e := b.useColumn(found, it, location)
@@ -309,15 +319,6 @@ func (b *binder) missingItem(s *scope, rel string, location int32) error {
 		return e
 	}
 	return e.WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", rel)
-}
-
-// systemColumn tells whether every table of PostgreSQL has a column of this name.
-func systemColumn(name string) bool {
-	switch name {
-	case "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid":
-		return true
-	}
-	return false
 }
 
 // readsTable tells whether a table, and not only subqueries, is in scope under
