@@ -19,7 +19,7 @@ import (
 type commitRequest struct {
 	tx        *Tx
 	sync      bool
-	onPublish func()
+	onPublish func(show func())
 	done      bool
 	err       error
 	pending   []*seg // staged segments whose rows the P record holds
@@ -27,11 +27,12 @@ type commitRequest struct {
 }
 
 // Commit makes the writes durable (sync: fsynced before it returns) and visible. onPublish, if not nil, runs
-// under the commit lock at the instant at which the writes become visible.
+// under the commit lock and calls show once, which makes the writes visible: what it does before and after is
+// how others are kept from seeing the writes without what belongs to them.
 // After an error nothing of the transaction is visible or durable.
 //
 // Errors: as Append.
-func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
+func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func(show func())) error {
 	if err := t.usable(); err != nil {
 		t.Rollback()
 		return err
@@ -40,7 +41,7 @@ func (t *Tx) Commit(ctx context.Context, sync bool, onPublish func()) error {
 		defer t.end()
 		if onPublish != nil {
 			t.s.commitMu.Lock()
-			onPublish()
+			onPublish(func() {})
 			t.s.commitMu.Unlock()
 		}
 		return nil
@@ -158,12 +159,13 @@ func (s *Store) commitGroup(group []*commitRequest) {
 		return
 	}
 	s.nextSeq = g.seq
-	s.publish(g.draft)
+	show := func() { s.publish(g.draft) }
 	for _, r := range accepted {
-		if r.onPublish != nil {
-			r.onPublish()
+		if around, inner := r.onPublish, show; around != nil {
+			show = func() { around(inner) }
 		}
 	}
+	show()
 }
 
 // groupCommit is the batch that one turn of the committer writes.

@@ -182,7 +182,7 @@ func TestTransactionSeesItsOwnWrites(t *testing.T) {
 	sn.Close()
 	published := false
 	old := s.Snapshot()
-	check(t, tx.Commit(ctx, true, func() { published = true }))
+	check(t, tx.Commit(ctx, true, func(show func()) { show(); published = true }))
 	if !published {
 		t.Fatal("onPublish did not run")
 	}

@@ -28,6 +28,7 @@ type Engine struct {
 	o     Options
 
 	published atomic.Pointer[catalog.Snapshot]
+	changes   atomic.Uint64 // of published: 2 each, odd while one is shown
 	ddl       chan struct{} // holds one token: the right to change the catalog
 	locks     *tableLocks
 

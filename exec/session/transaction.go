@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"runtime"
 
 	"tsdb/colstore"
 	"tsdb/colstore/vector"
@@ -173,7 +174,7 @@ func (s *Session) commitStore(ctx context.Context, tx *transaction) error {
 	if tx.store == nil {
 		return nil
 	}
-	var publish func()
+	var publish func(show func())
 	if tx.local != nil && tx.local != tx.base {
 		for _, r := range catalog.Changes(tx.base, tx.local) {
 			if err := tx.store.SetMeta(r.Key, r.Value); err != nil {
@@ -181,7 +182,7 @@ func (s *Session) commitStore(ctx context.Context, tx *transaction) error {
 			}
 		}
 		next := tx.local
-		publish = func() { s.e.published.Store(next) }
+		publish = func(show func()) { s.e.publish(next, show) }
 	}
 	return s.lockError(tx.store.Commit(ctx, s.mustValue("synchronous_commit") != "off", publish))
 }
@@ -278,14 +279,27 @@ func (tx *transaction) overFixed() *view {
 	return v
 }
 
-// consistent takes a storage snapshot and the catalog that belongs to it: the
-// catalog is published under the store's commit lock, so equal catalogs around
-// the snapshot mean that none was published before it.
+// publish makes a catalog and the storage that belongs to it visible. Between
+// the two, changes is odd.
+func (e *Engine) publish(cat *catalog.Snapshot, show func()) {
+	e.changes.Add(1)
+	show()
+	e.published.Store(cat)
+	e.changes.Add(1)
+}
+
+// consistent takes a storage snapshot and the catalog that belongs to it: no
+// catalog was published meanwhile, nor half of one.
 func (e *Engine) consistent(take func() *colstore.Snapshot) *view {
 	for {
+		n := e.changes.Load()
+		if n%2 == 1 { // for some instructions of another goroutine
+			runtime.Gosched()
+			continue
+		}
 		cat := e.published.Load()
 		snap := take()
-		if e.published.Load() == cat {
+		if e.changes.Load() == n {
 			return &view{cat: cat, snap: snap}
 		}
 		snap.Close()
