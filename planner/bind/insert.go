@@ -20,14 +20,11 @@ type inserter struct {
 	at       []int32
 	defaults map[int]scalar.Expr
 	behind   *behind // not nil: rows are written through a view
+	overriding
 }
 
 func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	rv := n.Relation
-	switch {
-	case n.Override == pg_query.OverridingKind_OVERRIDING_USER_VALUE, n.Override == pg_query.OverridingKind_OVERRIDING_SYSTEM_VALUE:
-		return nil, b.unsupportedAt(rv.Location, "OVERRIDING")
-	}
 	s := b.topScope()
 	if err := b.with(n.WithClause, s); err != nil {
 		return nil, err
@@ -40,7 +37,7 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{binder: b, table: r.table, behind: through, defaults: map[int]scalar.Expr{}}
+	in := &inserter{binder: b, table: r.table, behind: through, defaults: map[int]scalar.Expr{}, overriding: overriding{kind: overrides(n)}}
 	own := &item{alias: in.relationName(), relation: in.relationName(), schema: r.schema, table: r.table, relVisible: true, colsVisible: true}
 	if rv.Alias != nil {
 		own.alias, own.schema = rv.Alias.Aliasname, ""
@@ -76,7 +73,18 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	}
 	shown := &scope{ctes: s.ctes, items: []*item{own}, all: []*item{own}}
 	cols := (&logical.Scan{Table: r.table, Cols: allColumns(len(r.table.Columns))}).Columns()
-	return out, b.returning(out, n.ReturningList, shown, cols)
+	if err := b.returning(out, n.ReturningList, shown, cols); err != nil {
+		return nil, err
+	}
+	return out, in.checkInserted()
+}
+
+// overrides returns what OVERRIDING of an INSERT says.
+func overrides(n *pg_query.InsertStmt) pg_query.OverridingKind {
+	if n.Override == pg_query.OverridingKind_OVERRIDING_KIND_UNDEFINED {
+		return pg_query.OverridingKind_OVERRIDING_NOT_SET
+	}
+	return n.Override
 }
 
 func allColumns(n int) []int {
@@ -224,7 +232,10 @@ func (in *inserter) values(sel *pg_query.SelectStmt, s *scope) (logical.Node, er
 		row := make([]scalar.Expr, len(items))
 		for j, e := range bound {
 			var err error
-			if row[j], err = in.value(e, items[j], in.target[j]); err != nil {
+			if row[j], err = in.value(e, items[j], in.target[j]); err == nil && e != nil {
+				row[j], err = in.inserted(row[j], in.target[j])
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -283,7 +294,9 @@ func (in *inserter) query(sel *pg_query.SelectStmt, s *scope) (logical.Node, err
 	}
 	values := make([]scalar.Expr, len(want))
 	for j, c := range q.node.Columns() {
-		values[j] = &scalar.Column{Index: j, Typ: c.Type, Name: c.Name}
+		if values[j], err = in.inserted(&scalar.Column{Index: j, Typ: c.Type, Name: c.Name}, in.target[j]); err != nil {
+			return nil, err
+		}
 	}
 	row, err := in.full(values)
 	if err != nil {
@@ -310,6 +323,8 @@ func (in *inserter) bulk(sel *pg_query.SelectStmt) (*BulkInsert, error) {
 	for j, i := range in.target {
 		row[j] = nullConst(in.table.Columns[i].Type)
 		out.Rows.Names[j] = in.table.Columns[i].Name
+		in.give(i)
+		out.Overridden = append(out.Overridden, in.user(&in.table.Columns[i]))
 	}
 	out.Defaults, err = in.rows([][]scalar.Expr{row})
 	return out, err

@@ -40,12 +40,18 @@ func ExpressionOver(env *Env, text string, t *catalog.Table, use Use, target typ
 		return nil, false, pgerr.New(pgerr.SyntaxError, "one expression is expected")
 	}
 	n := sts[0].Node.GetSelectStmt().TargetList[0].GetResTarget().GetVal()
-	b := newBinder(env, sts[0], nil)
-	b.noParams = true
-	if e, ok, err = b.over(n, t, clause(use), target); err != nil {
+	if e, ok, err = ExpressionIn(env, sts[0], n, t, use, target); err != nil {
 		return nil, false, moveBack(err, len(head))
 	}
 	return e, ok, nil
+}
+
+// ExpressionIn is ExpressionOver for an expression n of statement st, where
+// positions of errors are.
+func ExpressionIn(env *Env, st *sql.Statement, n *pg_query.Node, t *catalog.Table, use Use, target types.Type) (e scalar.Expr, ok bool, err error) {
+	b := newBinder(env, st, nil)
+	b.noParams = true
+	return b.over(n, t, clause(use), target)
 }
 
 // Immutable reports whether an expression has the same value at all times: it

@@ -80,6 +80,9 @@ func (b *binder) inSchema(oid types.OID, schema, name string) *relation {
 	if v, ok := b.env.Catalog.View(oid, name); ok {
 		return &relation{view: v, schema: schema}
 	}
+	if q, ok := b.env.Catalog.Sequence(oid, name); ok && b.env.Sequence != nil {
+		return &relation{virtual: b.env.Sequence(q, schema), schema: schema}
+	}
 	if b.env.Virtual != nil && catalog.IsSystem(oid) {
 		if v := b.env.Virtual(schema, name); v != nil {
 			return &relation{virtual: v, schema: schema}
@@ -115,7 +118,7 @@ func (b *binder) tablePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 		})
 		return nil, err
 	}
-	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table}
+	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table, virtual: r.virtual}
 	if rv.Alias != nil {
 		it.alias, it.schema = rv.Alias.Aliasname, ""
 	}

@@ -69,7 +69,11 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 	return c, nil
 }
 
-func systemCatalog(rv *pg_query.RangeVar) error {
+// notWritten refuses to change a relation that is no table.
+func (b *binder) notWritten(r *relation, rv *pg_query.RangeVar) error {
+	if q, ok := b.env.Catalog.SequenceByOID(r.virtual.RelOID()); ok {
+		return pgerr.New(pgerr.WrongObjectType, "cannot change sequence \"%s\"", q.Name)
+	}
 	return pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rv.Relname)
 }
 
@@ -198,6 +202,7 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 		}
 	}
 	row := make([]scalar.Expr, len(in.table.Columns))
+	given := map[int]bool{}
 	twice := -1
 	for i, n := range list {
 		rt := n.GetResTarget()
@@ -213,6 +218,7 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 			twice = at
 		}
 		row[at] = e
+		given[at] = given[at] || bound[i] != nil
 	}
 	if twice >= 0 {
 		return nil, pgerr.New(pgerr.SyntaxError, "multiple assignments to same column \"%s\"", in.table.Columns[twice].Name)
@@ -222,7 +228,7 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 			row[i] = &scalar.Column{Index: i, Typ: in.table.Columns[i].Type, Name: in.table.Columns[i].Name}
 		}
 	}
-	return row, nil
+	return row, in.checkAssigned(given)
 }
 
 // assigned finds the column that an item of SET names.

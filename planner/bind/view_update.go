@@ -294,7 +294,7 @@ func (b *binder) writable(r *relation, rv *pg_query.RangeVar, what writes) (*beh
 		}
 		return t, err
 	case r.table == nil:
-		return nil, systemCatalog(rv)
+		return nil, b.notWritten(r, rv)
 	case r.table.Kind() == catalog.RelMaterialized:
 		return nil, pgerr.New(pgerr.WrongObjectType, "cannot change materialized view \"%s\"", r.table.Name)
 	}
