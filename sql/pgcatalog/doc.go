@@ -3,7 +3,7 @@
 // catalog (pg_table_is_visible, format_type, pg_get_indexdef, ...).
 //
 // relations.txt lists every relation of PostgreSQL 15 with its OID, kind and
-// columns (name:type OID); relations that nothing fills are empty with the
+// columns (name:type OID, after a slash the type's modifier); relations that nothing fills are empty with the
 // right shape, so that a client's query runs. fill_*.go hold one function per
 // relation that has rows.
 //

@@ -53,10 +53,23 @@ var relations = sync.OnceValue(func() map[string]*relation {
 		r := &relation{schema: schema, name: name, oid: number(f[1]), kind: f[2][0], index: map[string]int{}}
 		for i, col := range strings.Split(f[3], ",") {
 			n, t, _ := strings.Cut(col, ":")
-			r.cols = append(r.cols, catalog.VirtualColumn{Name: n, Type: types.T(number(t))})
+			t, mod, modified := strings.Cut(t, "/")
+			typ := types.T(number(t))
+			if modified {
+				typ.Mod = int32(number(mod))
+			}
+			r.cols = append(r.cols, catalog.VirtualColumn{Name: n, Type: typ})
 			r.index[n] = i
 		}
 		m[f[0]] = r
+	}
+	return m
+})
+
+var relationsByOID = sync.OnceValue(func() map[types.OID]*relation {
+	m := map[types.OID]*relation{}
+	for _, r := range relations() {
+		m[r.oid] = r
 	}
 	return m
 })

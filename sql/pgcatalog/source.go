@@ -100,32 +100,49 @@ func (s *source) size(t *catalog.Table) (bytes, rows int64) {
 	return 0, 0
 }
 
-// object is a relation-like thing found by OID: a table, an index or a
-// virtual relation.
+// object is a relation-like thing found by OID: a table, view, sequence, index
+// or a virtual relation. At most one pointer is not nil; an index has its table.
 type object struct {
-	oid    types.OID
-	name   string
-	schema string
-	kind   byte
-	table  *catalog.Table // of a table or index
-	index  *index         // of an index
+	oid      types.OID
+	name     string
+	schema   string
+	kind     byte // pg_class.relkind
+	table    *catalog.Table
+	view     *catalog.View
+	sequence *catalog.Sequence
+	index    *index
+	virtual  *relation
+}
+
+func (s *source) relationObject(r catalog.Relation) object {
+	o := object{oid: r.OID, name: r.Name, schema: s.schemaName(r.Schema), kind: byte(r.Kind), table: r.Table, view: r.View, sequence: r.Sequence}
+	if r.Kind == catalog.RelIndex {
+		for _, x := range indexesOf(r.Table) {
+			if x.oid == r.OID {
+				o.index = &x
+			}
+		}
+	}
+	return o
+}
+
+func virtualObject(r *relation) object {
+	return object{oid: r.oid, name: r.name, schema: r.schema, kind: r.kind, virtual: r}
 }
 
 func (s *source) object(oid types.OID) (object, bool) {
-	if t, ok := s.cat.TableByOID(oid); ok {
-		return object{oid, t.Name, s.schemaName(t.Schema), 'r', t, nil}, true
+	if r, ok := s.cat.RelationByOID(oid); ok {
+		return s.relationObject(r), true
 	}
 	for _, t := range s.cat.Tables() {
 		for _, x := range indexesOf(t) {
 			if x.oid == oid {
-				return object{oid, x.name, s.schemaName(t.Schema), 'i', t, &x}, true
+				return object{oid: oid, name: x.name, schema: s.schemaName(t.Schema), kind: 'i', table: t, index: &x}, true
 			}
 		}
 	}
-	for _, r := range relations() {
-		if r.oid == oid {
-			return object{oid, r.name, r.schema, r.kind, nil, nil}, true
-		}
+	if r, ok := relationsByOID()[oid]; ok {
+		return virtualObject(r), true
 	}
 	return object{}, false
 }
@@ -138,24 +155,14 @@ func (s *source) objectByName(schema, name string) (object, bool) {
 	}
 	for _, p := range path {
 		if r, ok := relations()[p+"."+name]; ok {
-			return object{r.oid, r.name, r.schema, r.kind, nil, nil}, true
+			return virtualObject(r), true
 		}
 		sc, ok := s.cat.Schema(p)
 		if !ok {
 			continue
 		}
-		if t, ok := s.cat.Table(sc.OID, name); ok {
-			return object{t.OID, t.Name, p, 'r', t, nil}, true
-		}
-		for _, t := range s.cat.Tables() {
-			if t.Schema != sc.OID {
-				continue
-			}
-			for _, x := range indexesOf(t) {
-				if x.name == name {
-					return object{x.oid, name, p, 'i', t, &x}, true
-				}
-			}
+		if r, ok := s.cat.Relation(sc.OID, name); ok {
+			return s.relationObject(r), true
 		}
 	}
 	return object{}, false
