@@ -52,6 +52,11 @@ func Query(env *Env, st *sql.Statement, sel *pg_query.SelectStmt) (*Bound, *Uses
 		return nil, nil, err
 	}
 	u := b.uses
+	for ref := range u.seen { // a column stands for its relation
+		if ref.Column != 0 {
+			delete(u.seen, catalog.Ref{Class: ref.Class, OID: ref.OID})
+		}
+	}
 	u.Depends = slices.SortedFunc(maps.Keys(u.seen), func(a, b catalog.Ref) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.OID, b.OID), cmp.Compare(a.Column, b.Column))
 	})
