@@ -15,16 +15,17 @@ func selectInto(sel *pg_query.SelectStmt) *pg_query.IntoClause {
 }
 
 // objectDefinition returns what runs a command about views, filled tables,
-// schemas and comments, nil for any other; run returns the tag.
-func (s *Session) objectDefinition(ctx context.Context, a *analyzed) (run func() (string, error)) {
-	tagged := func(tag string, run func() error) func() (string, error) {
-		return func() (string, error) { return tag, run() }
+// schemas and comments, and the tag that it goes by; nil for any other. The
+// command may end with another tag.
+func (s *Session) objectDefinition(ctx context.Context, a *analyzed) (string, func() (string, error)) {
+	tagged := func(tag string, run func() error) (string, func() (string, error)) {
+		return tag, func() (string, error) { return tag, run() }
 	}
 	switch n := a.st.Node.GetNode().(type) {
 	case *pg_query.Node_CreateTableAsStmt:
-		return func() (string, error) { return s.createTableAs(ctx, a.st, n.CreateTableAsStmt) }
+		return commandName(a.st.Node), func() (string, error) { return s.createTableAs(ctx, a.st, n.CreateTableAsStmt) }
 	case *pg_query.Node_SelectStmt:
-		return func() (string, error) { return s.selectIntoTable(ctx, a.st, n.SelectStmt) }
+		return "SELECT INTO", func() (string, error) { return s.selectIntoTable(ctx, a.st, n.SelectStmt) }
 	case *pg_query.Node_ViewStmt:
 		return tagged("CREATE VIEW", func() error { return s.createView(a.st, n.ViewStmt) })
 	case *pg_query.Node_RefreshMatViewStmt:
@@ -42,5 +43,5 @@ func (s *Session) objectDefinition(ctx context.Context, a *analyzed) (run func()
 	case *pg_query.Node_CommentStmt:
 		return tagged("COMMENT", func() error { return s.comment(n.CommentStmt) })
 	}
-	return nil
+	return "", nil
 }

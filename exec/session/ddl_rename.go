@@ -51,8 +51,10 @@ func (s *Session) renameRelation(ctx context.Context, n *pg_query.RenameStmt) er
 	if err != nil {
 		return s.missingAltered(err, n.MissingOk, n.Relation)
 	}
-	if err := alterable(r, n.RenameType); err != nil {
-		return err
+	if n.RenameType != pg_query.ObjectType_OBJECT_INDEX { // that one renames anything, as in PostgreSQL
+		if err := alterable(r, n.RenameType); err != nil {
+			return err
+		}
 	}
 	if err := s.mustOwnRelation(r); err != nil {
 		return err

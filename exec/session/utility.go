@@ -94,11 +94,10 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 	case *pg_query.Node_ReindexStmt:
 		tag, run = "REINDEX", func() error { return s.reindex(n.ReindexStmt) }
 	default:
-		of := s.objectDefinition(ctx, a)
-		if of == nil {
+		var of func() (string, error)
+		if tag, of = s.objectDefinition(ctx, a); of == nil {
 			return "", false, nil
 		}
-		tag = commandName(a.st.Node)
 		run = func() (err error) {
 			tag, err = of()
 			return err
