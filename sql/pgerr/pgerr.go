@@ -96,6 +96,8 @@ const (
 	DuplicateTable               Code = "42P07"
 	DuplicateAlias               Code = "42712"
 	DuplicateObject              Code = "42710"
+	InvalidForeignKey            Code = "42830"
+	GeneratedAlways              Code = "428C9"
 	DuplicateFunction            Code = "42723"
 	AmbiguousColumn              Code = "42702"
 	AmbiguousFunction            Code = "42725"
