@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"tsdb/exec/spill"
 	"tsdb/sql/pgerr"
 )
 
@@ -66,7 +67,53 @@ type account struct {
 	budget *Budget
 	op     string
 	held   int64
-	stats  *counters // nil: not profiled
+	stats  *counters    // nil: not profiled
+	space  *spill.Space // nil: the operator cannot spill
+	share  int64        // what it may hold though others have taken much
+}
+
+// An operator writes rows to files once it holds more than its share and the
+// query more than half of its budget. All shares together are a quarter of the
+// budget: so whoever comes late still gets its share, and there is room for
+// tables that double.
+const (
+	spillPart = 2
+	sharePart = 4
+)
+
+// pressed reports whether an operator that needs n bytes in all ought to spill.
+func (a *account) pressed(n int64) bool {
+	return a.spills() && n > a.share && a.budget.Used()-a.held+n > a.budget.limit/spillPart
+}
+
+// spills reports whether there are files to write to.
+func (a *account) spills() bool { return a.space != nil && a.budget != nil }
+
+// among returns an account like a, empty, of one of n workers.
+func (a *account) among(n int) account {
+	w := *a
+	w.held, w.share = 0, a.share/int64(n)
+	return w
+}
+
+// force makes the amount held n bytes though the budget be exceeded: for what
+// is needed to give memory back.
+func (a *account) force(n int64) {
+	if a.budget != nil {
+		a.budget.used.Add(n - a.held)
+	}
+	a.held = n
+	if a.stats != nil {
+		a.stats.peak(n)
+	}
+}
+
+// spilled counts what was written, for profiles.
+func (a *account) spilled(bytes, files int64) {
+	if a.stats != nil {
+		a.stats.spilled.Add(bytes)
+		a.stats.files.Add(files)
+	}
 }
 
 // set makes the amount held n bytes.

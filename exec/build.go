@@ -98,7 +98,10 @@ func (b *builder) operator(n physical.Node, source *sharedScan) (Operator, error
 
 // account returns the budget account of an operator of n.
 func (b *builder) account(name string, n physical.Node) account {
-	a := account{budget: b.env.Budget, op: name}
+	a := account{budget: b.env.Budget, op: name, space: b.env.Spill}
+	if a.spills() {
+		a.share = a.budget.limit / sharePart / int64(max(1, b.run.keepers))
+	}
 	if b.env.Profile {
 		a.stats = b.run.counters(n)
 	}
@@ -150,4 +153,18 @@ func newColumns(cols []logical.Column) []columnType {
 		out[i] = columnType{typ: c.Type, kind: c.Type.Kind()}
 	}
 	return out
+}
+
+// keepers returns how many operators of a plan keep rows.
+func keepers(n physical.Node) int {
+	count := 0
+	switch n.(type) {
+	case *physical.Aggregate, *physical.HashJoin, *physical.NestedLoop, *physical.Sort, *physical.Distinct, *physical.SetOp,
+		*physical.With, *physical.Recursive:
+		count = 1
+	}
+	for _, in := range n.Inputs() {
+		count += keepers(in)
+	}
+	return count
 }

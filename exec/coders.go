@@ -461,3 +461,6 @@ const (
 	numericPlusInf  = 0xD000
 	numericMinusInf = 0xF000
 )
+
+// hashBytes hashes a byte string.
+func hashBytes(b []byte) uint64 { return maphash.Bytes(seed, b) }

@@ -17,6 +17,7 @@ import (
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
+	"tsdb/exec/spill"
 	"tsdb/planner/physical"
 	"tsdb/sql/functions"
 	"tsdb/sql/pgerr"
@@ -32,8 +33,11 @@ type Env struct {
 	Ctx     *functions.Ctx
 	Storage Storage
 	Budget  *Budget // memory of this query; nil: unlimited
-	Workers int     // goroutines per parallel operator, at least 1
-	Profile bool    // collect OpStats (EXPLAIN ANALYZE)
+	// Spill is where operators write rows that Budget has no room for; nil: they
+	// fail instead. The plan removes its files when it is closed.
+	Spill   *spill.Space
+	Workers int  // goroutines per parallel operator, at least 1
+	Profile bool // collect OpStats (EXPLAIN ANALYZE)
 	// Given returns the next batch of a plan's physical.Given, flat, nil at the
 	// end; it may have more columns behind. The batch need not be valid longer
 	// than until the next call.
@@ -57,6 +61,7 @@ type Operator interface {
 // opened again after Close.
 func Build(env *Env, n physical.Node) (Operator, error) {
 	b := newBuilder(env)
+	b.run.keepers = keepers(n)
 	op, err := b.build(n)
 	if err != nil {
 		return nil, err
@@ -94,7 +99,11 @@ func (p *plan) Next() (*vector.Batch, error) {
 
 // Close implements Operator.
 func (p *plan) Close() error {
-	return firstError(p.Operator.Close(), p.b.run.close())
+	err := firstError(p.Operator.Close(), p.b.run.close())
+	if s := p.b.env.Spill; s != nil {
+		err = firstError(err, s.Close())
+	}
+	return err
 }
 
 // canceled returns the error of a context that has ended: its cause if that is

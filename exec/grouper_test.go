@@ -197,7 +197,8 @@ func TestSortOrder(t *testing.T) {
 			}
 			return 0
 		})
-		if got := keys.order(n); !slices.Equal(got, want) {
+		got, err := keys.order(t.Context(), n)
+		if err != nil || !slices.Equal(got, want) {
 			t.Fatalf("wrong order of %d rows by %+v", n, specs)
 		}
 	}

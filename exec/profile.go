@@ -18,6 +18,8 @@ type OpStats struct {
 	Scan    *table.ScanStats
 	Memory  int64 // most bytes held at once
 	Workers int   // goroutines that ran it, 0: none of its own
+	Spilled int64 // bytes written to temporary files
+	Files   int64 // temporary files: partitions or sorted runs
 }
 
 // StatsOf returns the statistics of node n within op, built from the plan that holds n.
@@ -37,6 +39,7 @@ func StatsOf(op Operator, n physical.Node) (OpStats, bool) {
 type counters struct {
 	rows, batches, nanos atomic.Int64
 	memory, workers      atomic.Int64
+	spilled, files       atomic.Int64
 
 	mu   sync.Mutex
 	scan *table.ScanStats
@@ -62,7 +65,8 @@ func (c *counters) addScan(s table.ScanStats) {
 
 func (c *counters) snapshot() OpStats {
 	out := OpStats{Rows: c.rows.Load(), Batches: c.batches.Load(), Nanos: c.nanos.Load(),
-		Memory: c.memory.Load(), Workers: int(c.workers.Load())}
+		Memory: c.memory.Load(), Workers: int(c.workers.Load()),
+		Spilled: c.spilled.Load(), Files: c.files.Load()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.scan != nil {

@@ -2,14 +2,16 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
+	"tsdb/planner/logical"
 	"tsdb/planner/physical"
+	"tsdb/planner/scalar"
 )
 
-// sortOp orders its input in memory. With a limit it keeps the best rows only,
-// dropping the others whenever a batch of them has gathered (top-k).
+// sortOp orders its input; a limit makes it keep the best rows only.
 type sortOp struct {
 	in    Operator
 	n     *physical.Sort
@@ -18,19 +20,13 @@ type sortOp struct {
 	scan  *scanOp // may deliver the order by itself
 	held  account
 
-	ctx   context.Context
-	rows  *rowStore
-	keys  *sortKeys
-	vecs  []*vector.Vector
-	bound uint64 // with a limit: rows whose first key's word is larger cannot be among the best
-	full  bool   // bound is set
-	sel   []int32
-	flat  vector.Batch
+	ctx  context.Context
+	rows *rowSorter
+	vecs []*vector.Vector
+	flat vector.Batch
 
 	sorted bool
-	pass   bool     // the input is in order already
-	ids    []uint32 // rows still to return
-	out    vector.Batch
+	pass   bool // the input is in order already
 }
 
 func (b *builder) newSort(n *physical.Sort) (Operator, error) {
@@ -50,7 +46,27 @@ func (b *builder) newSort(n *physical.Sort) (Operator, error) {
 	}
 	o.progs, err = compileKeys(n.Keys)
 	o.vecs = make([]*vector.Vector, len(o.progs))
+	o.rows = newRowSorter(&o.held, kindsOf(n.Columns()), specsOf(o.progs), keyColumns(n.Keys), n.Limit)
 	return o, err
+}
+
+func specsOf(keys []scalarKey) []sortSpec {
+	specs := make([]sortSpec, len(keys))
+	for i, k := range keys {
+		specs[i] = k.spec
+	}
+	return specs
+}
+
+// keyColumns returns by key the input column that it is, -1: none.
+func keyColumns(keys []logical.SortKey) []int {
+	out := slices.Repeat([]int{-1}, len(keys))
+	for i, k := range keys {
+		if c, ok := k.Expr.(*scalar.Column); ok {
+			out[i] = c.Index
+		}
+	}
+	return out
 }
 
 // bottomScan returns the scan below filters and projections.
@@ -73,22 +89,13 @@ func bottomScan(op Operator) *scanOp {
 
 // Open implements Operator.
 func (o *sortOp) Open(ctx context.Context) error {
-	o.ctx, o.sorted, o.full = ctx, false, false
+	o.ctx, o.sorted = ctx, false
 	if err := o.in.Open(ctx); err != nil {
 		return err
 	}
 	o.pass = o.scan != nil && o.scan.ordered
-	o.reset()
+	o.rows.start(ctx)
 	return nil
-}
-
-func (o *sortOp) reset() {
-	o.rows = newRowStore(kindsOf(o.n.Columns()))
-	specs := make([]sortSpec, len(o.progs))
-	for i, k := range o.progs {
-		specs[i] = k.spec
-	}
-	o.keys = newSortKeys(specs)
 }
 
 // Next implements Operator.
@@ -102,27 +109,10 @@ func (o *sortOp) Next() (*vector.Batch, error) {
 		}
 		o.sorted = true
 	}
-	if len(o.ids) == 0 {
-		return nil, nil
-	}
-	n := min(len(o.ids), vector.BatchSize)
-	shape(&o.out, len(o.rows.kinds))
-	for i := range o.rows.kinds {
-		o.rows.gather(o.out.Cols[i], i, o.ids[:n])
-	}
-	o.out.N = n
-	o.ids = o.ids[n:]
-	return &o.out, nil
+	return o.rows.next()
 }
 
-// sortBytes is what ordering takes per row: two items and an id.
-const sortBytes = 36
-
-// slack is how many rows beyond the limit gather before the worst are dropped.
-const slack = 4 * vector.BatchSize
-
 func (o *sortOp) consume() error {
-	limit := o.n.Limit
 	for {
 		if err := canceled(o.ctx); err != nil {
 			return err
@@ -132,117 +122,24 @@ func (o *sortOp) consume() error {
 			return err
 		}
 		if b == nil {
-			break
+			return o.rows.finish()
 		}
-		if err := o.add(b.Flat(&o.flat)); err != nil {
-			return err
-		}
-		if limit >= 0 && int64(o.rows.n) >= 2*limit+slack {
-			o.prune(int(limit))
-		}
-		if err := o.held.set(o.rows.size() + o.keys.size()); err != nil {
-			return err
-		}
-	}
-	if err := o.held.set(o.rows.size() + o.keys.size() + int64(o.rows.n)*sortBytes); err != nil {
-		return err
-	}
-	o.ids = o.keys.order(o.rows.n)
-	if limit >= 0 && int64(len(o.ids)) > limit {
-		o.ids = o.ids[:limit]
-	}
-	return nil
-}
-
-func (o *sortOp) add(b *vector.Batch) error {
-	for i, k := range o.progs {
-		v, err := k.prog.Eval(o.ev, b)
-		if err != nil {
-			return err
-		}
-		o.vecs[i] = v
-	}
-	var sel []int32
-	if o.full {
-		if sel = o.candidates(b.N); len(sel) == 0 {
-			return nil
-		}
-	}
-	o.keys.add(o.vecs, b.N, sel)
-	o.rows.add(b.Cols, b.N, sel)
-	return nil
-}
-
-// candidates returns the rows of the batch that may be among the best.
-func (o *sortOp) candidates(n int) []int32 {
-	o.sel = o.sel[:0]
-	spec, v := o.progs[0].spec, o.vecs[0]
-	for i := range n {
-		var w uint64
-		switch {
-		case v.IsNull(i):
-			if !spec.nullsFirst {
-				w = ^uint64(0)
+		b = b.Flat(&o.flat)
+		for i, k := range o.progs {
+			v, err := k.prog.Eval(o.ev, b)
+			if err != nil {
+				return err
 			}
-		case spec.desc:
-			w = ^orderWord(spec.typ, v, i)
-		default:
-			w = orderWord(spec.typ, v, i)
+			o.vecs[i] = v
 		}
-		if w <= o.bound {
-			o.sel = append(o.sel, int32(i))
+		if err := o.rows.add(b.Cols, o.vecs, b.N); err != nil {
+			return err
 		}
-	}
-	return o.sel
-}
-
-// prune keeps the first limit rows.
-func (o *sortOp) prune(limit int) {
-	ids := o.keys.order(o.rows.n)[:limit]
-	rows, keys := o.rows, o.keys
-	o.reset()
-	if limit == 0 {
-		return
-	}
-	if len(keys.cols) > 0 {
-		o.full, o.bound = true, keys.cols[0].words[ids[limit-1]]
-	}
-	for lo := 0; lo < len(ids); lo += chunkRows {
-		part := ids[lo:min(len(ids), lo+chunkRows)]
-		cols := make([]*vector.Vector, len(rows.kinds))
-		for i := range cols {
-			cols[i] = vector.New(rows.kinds[i], 0)
-			rows.gather(cols[i], i, part)
+		if err := o.rows.account(); err != nil {
+			return err
 		}
-		o.rows.add(cols, len(part), nil)
-	}
-	for i := range o.keys.cols {
-		o.keys.cols[i].copyFrom(&keys.cols[i], ids)
-	}
-}
-
-// copyFrom makes c hold rows ids of from.
-func (c *keyColumn) copyFrom(from *keyColumn, ids []uint32) {
-	for _, id := range ids {
-		c.words = append(c.words, from.words[id])
-		if from.nulls != nil {
-			c.nulls = append(c.nulls, from.nulls[id])
-		}
-	}
-	if from.rows == nil {
-		return
-	}
-	v := vector.New(from.rows.kinds[0], 0)
-	for lo := 0; lo < len(ids); lo += chunkRows {
-		part := ids[lo:min(len(ids), lo+chunkRows)]
-		from.rows.gather(v, 0, part)
-		c.rows.add([]*vector.Vector{v}, len(part), nil)
 	}
 }
 
 // Close implements Operator.
-func (o *sortOp) Close() error {
-	o.rows, o.keys, o.ids = nil, nil, nil
-	o.held.release()
-	return o.in.Close()
-}
+func (o *sortOp) Close() error { return firstError(o.rows.close(), o.in.Close()) }

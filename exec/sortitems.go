@@ -2,6 +2,7 @@ package exec
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"tsdb/colstore/vector"
@@ -21,27 +22,45 @@ type sortItem struct {
 type sorter struct {
 	keys *sortKeys
 	tmp  []sortItem
+	ctx  context.Context
+	work int  // rows and comparisons since the context was looked at
+	quit bool // the context has ended: what is left is passed over
+}
+
+// lookRows is the work after which a sort looks at its context again.
+const lookRows = 1 << 16
+
+// stopped reports whether to give up; n is the work done since it was last asked.
+func (s *sorter) stopped(n int) bool {
+	if s.work += n; s.work >= lookRows {
+		s.work = 0
+		s.quit = s.quit || s.ctx.Err() != nil
+	}
+	return s.quit
 }
 
 // order returns the ids of n rows in order; equal rows keep their order.
-func (s *sortKeys) order(n int) []uint32 {
+func (s *sortKeys) order(ctx context.Context, n int) ([]uint32, error) {
 	items := make([]sortItem, n)
 	for i := range items {
 		items[i].id = uint32(i)
 	}
-	st := sorter{keys: s}
+	st := sorter{keys: s, ctx: ctx}
 	st.level(items, 0, 0)
+	if st.quit {
+		return nil, canceled(ctx)
+	}
 	ids := make([]uint32, n)
 	for i, it := range items {
 		ids[i] = it.id
 	}
-	return ids
+	return ids, nil
 }
 
 // level sorts items, which are equal in all keys before key and in the first
 // at bytes of key.
 func (s *sorter) level(items []sortItem, key, at int) {
-	if len(items) < 2 || key == len(s.keys.cols) {
+	if len(items) < 2 || key == len(s.keys.cols) || s.stopped(len(items)) {
 		return
 	}
 	c := &s.keys.cols[key]
@@ -80,7 +99,7 @@ func (s *sorter) aroundNulls(items []sortItem, key int) {
 
 // words sorts items without NULLs by the word of key that begins at byte at.
 func (s *sorter) words(items []sortItem, key, at int) {
-	if len(items) < 2 {
+	if len(items) < 2 || s.stopped(len(items)) {
 		return
 	}
 	c := &s.keys.cols[key]
@@ -150,6 +169,9 @@ func (c *keyColumn) decides(w uint64) int {
 // compareAll sorts items by comparing values of key and the keys after it.
 func (s *sorter) compareAll(items []sortItem, key int) {
 	slices.SortFunc(items, func(a, b sortItem) int {
+		if s.stopped(1) {
+			return 0
+		}
 		if r := s.keys.compareFrom(key, a.id, b.id); r != 0 {
 			return r
 		}
@@ -190,7 +212,7 @@ func (s *sorter) radix(items []sortItem) {
 	}
 	from, to := items, s.tmp[:len(items)]
 	for shift := uint(0); shift < 64; shift += 8 {
-		if (and^or)>>shift&0xff == 0 {
+		if (and^or)>>shift&0xff == 0 || s.stopped(len(items)) {
 			continue
 		}
 		var at [256]int

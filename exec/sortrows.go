@@ -1,11 +1,8 @@
 package exec
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"tsdb/colstore/vector"
 	"tsdb/exec/eval"
@@ -254,105 +251,4 @@ func (s *sortKeys) compareFrom(first int, i, j uint32) int {
 	return 0
 }
 
-func (c *keyColumn) compare(i, j uint32) int {
-	if c.nulls != nil && (c.nulls[i] || c.nulls[j]) {
-		switch {
-		case c.nulls[i] && c.nulls[j]:
-			return 0
-		case c.nulls[i] == c.spec.nullsFirst:
-			return -1
-		}
-		return 1
-	}
-	if r := cmp.Compare(c.words[i], c.words[j]); r != 0 || c.rows == nil {
-		return r
-	}
-	return c.compareValues(i, j)
-}
-
-func (c *keyColumn) compareValues(i, j uint32) int {
-	a, b := c.rows.chunks[i>>chunkShift].Cols[0], c.rows.chunks[j>>chunkShift].Cols[0]
-	ri, rj := int(i&(chunkRows-1)), int(j&(chunkRows-1))
-	var r int
-	if c.text {
-		r = bytes.Compare(a.Bytes(ri), b.Bytes(rj))
-	} else {
-		r = types.Compare(c.spec.typ, a, ri, b, rj)
-	}
-	if c.spec.desc {
-		return -r
-	}
-	return r
-}
-
-// orderedRows keeps the input of an ordered aggregate until it can be sorted.
-type orderedRows struct {
-	order []scalarKey
-	kinds []vector.Kind
-	rows  *rowStore // arguments and group
-	keys  *sortKeys
-	vecs  []*vector.Vector
-}
-
-func newOrderedRows(args []types.Type, order []scalarKey) *orderedRows {
-	o := &orderedRows{order: order, vecs: make([]*vector.Vector, len(order))}
-	for _, t := range args {
-		o.kinds = append(o.kinds, t.Kind())
-	}
-	o.kinds = append(o.kinds, vector.Uint32)
-	o.rows = newRowStore(o.kinds)
-	specs := make([]sortSpec, len(order))
-	for i, k := range order {
-		specs[i] = k.spec
-	}
-	o.keys = newSortKeys(specs)
-	return o
-}
-
-func (o *orderedRows) size() int64 { return o.rows.size() + o.keys.size() }
-
-// addBatch keeps n rows. Where DISTINCT has left some rows of b out, the keys
-// are the arguments themselves, as SQL demands.
-func (o *orderedRows) addBatch(ev *eval.Env, b *vector.Batch, args []*vector.Vector, groups []uint32, n int) error {
-	for i, k := range o.order {
-		if n < b.N {
-			o.vecs[i] = args[k.arg]
-			continue
-		}
-		v, err := k.prog.Eval(ev, b)
-		if err != nil {
-			return err
-		}
-		o.vecs[i] = v
-	}
-	o.keys.add(o.vecs, n, nil)
-	o.keep(args, groups, n)
-	return nil
-}
-
-func (o *orderedRows) keep(args []*vector.Vector, groups []uint32, n int) {
-	g := &vector.Vector{Kind: vector.Uint32, N: n, U32: groups}
-	if groups == nil {
-		g.Const, g.U32 = true, []uint32{0}
-	}
-	o.rows.add(append(slices.Clip(args), g), n, nil)
-}
-
-// replay calls f with the rows in order.
-func (o *orderedRows) replay(f func(groups []uint32, args []*vector.Vector, n int) error) error {
-	ids := o.keys.order(o.rows.n)
-	var b vector.Batch
-	shape(&b, len(o.kinds))
-	for len(ids) > 0 {
-		n := min(len(ids), vector.BatchSize)
-		for c := range o.kinds {
-			o.rows.gather(b.Cols[c], c, ids[:n])
-		}
-		last := len(o.kinds) - 1
-		if err := f(b.Cols[last].U32[:n], b.Cols[:last], n); err != nil {
-			return err
-		}
-		ids = ids[n:]
-	}
-	return nil
-}
+func (c *keyColumn) compare(i, j uint32) int { return c.compareWith(i, c, j) }

@@ -17,6 +17,8 @@ type runner struct {
 	ctx   context.Context
 	plans map[*scalar.Subquery]*subplan
 	stats map[physical.Node]*counters
+	// keepers is the number of operators among which the shares of the budget are divided.
+	keepers int
 
 	queries map[int]*sharedRows // WITH queries by ID
 	work    map[int]*sharedRows // work tables of recursions by ID
