@@ -17,6 +17,9 @@ func (f *filledTable) materialized(sel *pg_query.SelectStmt) error {
 	if f.into.Rel.GetRelpersistence() == "u" {
 		return pgerr.New(pgerr.FeatureNotSupported, "materialized views cannot be unlogged")
 	}
+	if into := selectInto(sel); into != nil {
+		return pgerr.New(pgerr.SyntaxError, "SELECT ... INTO is not allowed here").At(f.st.Position(into.Rel.GetLocation()))
+	}
 	if err := refuseViewQuery(sel, "materialized views"); err != nil {
 		return err
 	}
@@ -76,7 +79,7 @@ func (s *Session) refreshableConcurrently(n *pg_query.RefreshMatViewStmt, t *cat
 	case t.Unpopulated:
 		return pgerr.New(pgerr.FeatureNotSupported, "CONCURRENTLY cannot be used when the materialized view is not populated")
 	case n.SkipData:
-		return pgerr.New(pgerr.SyntaxError, "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together")
+		return pgerr.New(pgerr.SyntaxError, "CONCURRENTLY and WITH NO DATA options cannot be used together")
 	case len(t.Constraints) == 0:
 		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, `cannot refresh materialized view "%s" concurrently`,
 			quoteIdent(s.schemaName(t.Schema))+"."+quoteIdent(t.Name)).
@@ -112,5 +115,6 @@ func (s *Session) refill(ctx context.Context, t *catalog.Table, b *planner.Bound
 		return replace()
 	}
 	_, err = s.fillTable(ctx, n, b, nil, s.view(), replace)
-	return err
+	x := alteration{tableBuilder: tableBuilder{s: s, t: n}}
+	return x.moveError(err)
 }

@@ -40,7 +40,16 @@ func fillInfoTables(w *rows, s *source) {
 		}
 	}
 	for _, t := range s.cat.Tables() {
-		row(s.schemaName(t.Schema), t.Name, "BASE TABLE", true)
+		kind := "BASE TABLE"
+		if t.Temp {
+			kind = "LOCAL TEMPORARY"
+		}
+		if t.Kind() == catalog.RelTable {
+			row(s.schemaName(t.Schema), t.Name, kind, true)
+		}
+	}
+	for _, v := range s.cat.Views() {
+		row(s.schemaName(v.Schema), v.Name, "VIEW", s.updatable(v) != nil)
 	}
 }
 
@@ -107,7 +116,15 @@ func fillInfoColumns(w *rows, s *source) {
 			infoColumn(w, s, r.schema, r.name, i+1, c.Name, c.Type, c.Name == "oid", "")
 		}
 	}
+	for _, v := range s.cat.Views() {
+		for i, c := range v.Columns {
+			infoColumn(w, s, s.schemaName(v.Schema), v.Name, i+1, c.Name, types.Type{OID: c.Type, Mod: c.Mod}, false, "")
+		}
+	}
 	for _, t := range s.cat.Tables() {
+		if t.Kind() != catalog.RelTable {
+			continue
+		}
 		for i := range t.Columns {
 			c := &t.Columns[i]
 			infoColumn(w, s, s.schemaName(t.Schema), t.Name, int(c.AttNum), c.Name, c.Type, c.NotNull, c.Default)
