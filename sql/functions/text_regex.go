@@ -233,6 +233,7 @@ func init() {
 		fn("regexp_replace", t, regexpReplace, t, t, t, t).fails().doc("Matches of a regular expression replaced."),
 		fn("regexp_match", types.TextArray, regexpMatch, t, t).fails().doc("The groups of the first match."),
 		fn("regexp_match", types.TextArray, regexpMatch, t, t, t).fails().doc("The groups of the first match."),
+		fn("substring", t, unsupported("substring with a SIMILAR TO pattern"), t, t, t).fails().doc("The part that matches a SIMILAR TO pattern: not supported."),
 		fn("substring", t, substringRegex, t, t).fails().doc("The part that matches a regular expression."),
 	)
 }

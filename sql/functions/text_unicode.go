@@ -132,11 +132,10 @@ func toASCII(*vector.Vector, []*vector.Vector, int) error {
 
 func init() {
 	t := types.Text
-	RegisterFunctions(
-		fn("normalize", t, textRows(normalize), t).doc("In a form of Unicode normalization, NFC by default."),
-		fn("normalize", t, textRows(normalize), t, t).fails().doc("In a form of Unicode normalization."),
-		fn("is_normalized", types.Bool, isNormalized, t).doc("Whether a string is in a form of Unicode normalization."),
-		fn("is_normalized", types.Bool, isNormalized, t, t).fails().doc("Whether a string is in a form of Unicode normalization."),
+	form := fn("normalize", t, textRows(normalize), t, t).fails().doc("In a form of Unicode normalization, NFC by default.")
+	is := fn("is_normalized", types.Bool, isNormalized, t, t).fails().doc("Whether a string is in a form of Unicode normalization.")
+	form.Defaults, is.Defaults = 1, 1
+	RegisterFunctions(form, is,
 		fn("unistr", t, textRows(unescape), t).fails().doc("Unicode escapes resolved."),
 		fn("to_ascii", t, textRows(toASCII), t).fails().doc("Refused, as in any UTF8 database."),
 		fn("to_ascii", t, textRows(func(*vector.Vector, []*vector.Vector, int) error {
