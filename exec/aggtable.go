@@ -56,20 +56,12 @@ func newAggTable(ev *eval.Env, n *physical.Aggregate, held account) (*aggTable, 
 	return t, nil
 }
 
-func (t *aggTable) keyTypes() []columnType {
-	cols := make([]columnType, len(t.keys))
-	for i, typ := range argTypes(t.n.Keys) {
-		cols[i] = columnType{typ, typ.Kind()}
-	}
-	return cols
-}
-
 // start makes the table empty, for rows that were spread level times before.
 func (t *aggTable) start(ctx context.Context, level int) {
 	t.ctx, t.level, t.group, t.max, t.spread, t.shared, t.frozen = ctx, level, nil, 0, nil, false, 0
 	t.held.release()
 	if len(t.keys) > 0 {
-		t.group = newGrouper(t.keyTypes())
+		t.group = newGrouper(columnTypes(t.n.Keys))
 	}
 	for _, a := range t.aggs {
 		a.start(ctx, t.gather && len(t.keys) > 0)
@@ -160,7 +152,7 @@ func (t *aggTable) account(spill bool) error {
 
 // freeze makes rows of groups that are not there go to files.
 func (t *aggTable) freeze() {
-	t.hash = newRowHasher(t.keyTypes())
+	t.hash = newRowHasher(columnTypes(t.n.Keys))
 	t.spread = newPartitions(&t.held, kindsOf(t.n.Input.Columns()), t.level)
 	if t.shared { // another worker may have the group: all are looked at again
 		t.spread.whole()

@@ -18,9 +18,10 @@ import (
 // sharedScan is what the workers of a chain share: the scan, and the tables of
 // its hash joins.
 type sharedScan struct {
-	scan   table.Scan
-	joins  map[*physical.HashJoin]*hashTable
-	tables []*hashTable // in the order in which they were made: lower joins first
+	scan    table.Scan
+	joins   map[*physical.HashJoin]*hashTable
+	workers int
+	tables  []*hashTable // in the order in which they were made: lower joins first
 }
 
 // table returns the table of a join, making it for the first worker.
@@ -103,7 +104,7 @@ func (b *builder) workerCount(scan *physical.Scan) int { return min(b.env.Worker
 
 // buildChains returns one operator tree per worker over the same scan.
 func (b *builder) buildChains(n physical.Node, workers int) (*sharedScan, []Operator, error) {
-	shared := &sharedScan{joins: map[*physical.HashJoin]*hashTable{}}
+	shared := &sharedScan{workers: workers, joins: map[*physical.HashJoin]*hashTable{}}
 	ops := make([]Operator, workers)
 	for i := range ops {
 		op, err := b.buildOne(n, shared)

@@ -89,6 +89,17 @@ var spills = []struct {
 	{query: "SELECT a, e FROM t ORDER BY e DESC NULLS LAST, a"},
 	{query: "SELECT a, b FROM t ORDER BY d + c, a LIMIT 30000 OFFSET 7"},
 	{query: "SELECT a FROM t ORDER BY a LIMIT 10", keeps: true},
+	{query: "SELECT count(*), sum(t.a), min(u.b) FROM t JOIN u ON t.a = u.a"},
+	{query: "SELECT t.a, u.b FROM t LEFT JOIN u ON t.a = u.a AND t.c > 3"},
+	{query: "SELECT t.a, t.b, u.a, u.b FROM t FULL JOIN u ON t.a = u.a"},
+	{query: "SELECT t.a FROM t WHERE b IN (SELECT b FROM u WHERE a IS NOT NULL)"},
+	{query: "SELECT t.a FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE t.a = u.a AND u.b <> t.b)"},
+	{query: "SELECT t.a, t.b IN (SELECT u.b FROM u WHERE u.a = t.a) OR c = 3 FROM t"},
+	{query: "SELECT t.a, (SELECT u.b FROM u WHERE u.a = t.a) FROM t"},
+	{query: "SELECT count(*), sum(t.a + x.a) FROM t LEFT JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k AND t.a = x.a + 1"},
+	{query: "SELECT count(*), sum(x.a) FROM (SELECT * FROM t WHERE a < 20) t LEFT JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k AND x.a > 100"},
+	{query: "SELECT t.a, t.c, x.a, x.k FROM (SELECT * FROM t WHERE a < 20) t FULL JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k"},
+	{query: "SELECT a, t.c IN (SELECT k FROM (SELECT a, b, 3 AS k FROM u) x) OR c = 1 FROM t", keeps: true},
 }
 
 // run runs a query with a budget and returns its rows and what was written to files.
@@ -122,7 +133,7 @@ func (d *database) runWithin(t testing.TB, query string, budget int64, workers i
 
 // TestSpill compares the answers with little memory to those with much.
 func TestSpill(t *testing.T) {
-	d := numbers(t, 60_000)
+	d := numbers(t, 40_000)
 	for _, c := range spills {
 		want, none := d.runWithin(t, c.query, 1<<30, 1)
 		if none != 0 {
