@@ -32,6 +32,7 @@ var fills = map[string]func(*rows, *source){
 	"pg_catalog.pg_collation":                    fillCollation,
 	"pg_catalog.pg_language":                     fillLanguage,
 	"pg_catalog.pg_type":                         fillType,
+	"pg_catalog.pg_enum":                         fillEnum,
 	"pg_catalog.pg_proc":                         fillProc,
 	"pg_catalog.pg_operator":                     fillOperator,
 	"pg_catalog.pg_cast":                         fillCast,
@@ -82,10 +83,22 @@ func classDefaults(w *rows) {
 	w.end()
 }
 
+// className writes what all rows of pg_class begin with.
+func className(w *rows, oid types.OID, name string, schema, owner types.OID, kind byte, natts int) {
+	w.oid("oid", oid).text("relname", name).oid("relnamespace", schema).oid("relowner", owner)
+	w.text("relkind", string(kind)).num("relnatts", int64(natts))
+}
+
+func persistence(temp bool) string {
+	if temp {
+		return "t"
+	}
+	return "p"
+}
+
 func fillClass(w *rows, s *source) {
 	for _, r := range sortedRelations() {
-		w.oid("oid", r.oid).text("relname", r.name).oid("relnamespace", r.schemaOID()).oid("relowner", catalog.BootstrapRoleOID)
-		w.text("relkind", string(r.kind)).num("relnatts", int64(len(r.cols)))
+		className(w, r.oid, r.name, r.schemaOID(), catalog.BootstrapRoleOID, r.kind, len(r.cols))
 		if r.kind == 'r' {
 			w.oid("relam", 2)
 		} else {
@@ -94,20 +107,40 @@ func fillClass(w *rows, s *source) {
 		classDefaults(w)
 	}
 	for _, t := range s.cat.Tables() {
-		bytes, n := s.size(t)
-		w.oid("oid", t.OID).text("relname", t.Name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
-		w.text("relkind", "r").num("relnatts", int64(max(int(t.Last), len(t.Columns)))).oid("relam", 2).oid("reltype", t.TypeOID)
-		w.oid("relfilenode", t.OID).num("relpages", (bytes+8191)/8192).num("reltuples", n)
-		w.bool("relhasindex", len(t.Constraints)+len(t.Indexes) > 0).text("relreplident", "d")
-		if opts := optionArray(t.Options); opts != "" {
+		tableClass(w, s, t)
+	}
+	for _, v := range s.cat.Views() {
+		className(w, v.OID, v.Name, v.Schema, v.Owner, 'v', len(v.Columns))
+		w.oid("relam", 0).oid("reltype", v.TypeOID).bool("relhasrules", true).text("relpersistence", persistence(v.Temp))
+		w.num("reltuples", 0)
+		if opts := optionArray(v.Options); opts != "" {
 			w.array("reloptions", opts)
 		}
 		classDefaults(w)
-		for _, x := range indexesOf(t) {
-			w.oid("oid", x.oid).text("relname", x.name).oid("relnamespace", t.Schema).oid("relowner", t.Owner)
-			w.text("relkind", "i").num("relnatts", int64(x.width())).oid("relam", x.methodOID()).oid("relfilenode", x.oid)
-			classDefaults(w)
-		}
+	}
+	for _, q := range s.cat.Sequences() {
+		className(w, q.OID, q.Name, q.Schema, q.Owner, 'S', len(sequenceAttributes))
+		w.oid("relam", 0).oid("relfilenode", q.OID).num("relpages", 1).num("reltuples", 1).text("relpersistence", persistence(q.Temp))
+		classDefaults(w)
+	}
+}
+
+func tableClass(w *rows, s *source, t *catalog.Table) {
+	bytes, n := s.size(t)
+	className(w, t.OID, t.Name, t.Schema, t.Owner, byte(t.Kind()), max(int(t.Last), len(t.Columns)))
+	w.oid("relam", 2).oid("reltype", t.TypeOID)
+	w.oid("relfilenode", t.OID).num("relpages", (bytes+8191)/8192).num("reltuples", n)
+	w.bool("relhasindex", len(t.Constraints)+len(t.Indexes) > 0).text("relreplident", "d").num("relchecks", int64(len(t.Checks)))
+	w.text("relpersistence", persistence(t.Temp)).bool("relispopulated", !t.Unpopulated).bool("relhasrules", t.Query != "")
+	w.bool("relhastriggers", len(t.ForeignKeys) > 0 || len(s.cat.References(t.OID)) > 0)
+	if opts := optionArray(t.Options); opts != "" {
+		w.array("reloptions", opts)
+	}
+	classDefaults(w)
+	for _, x := range indexesOf(t) {
+		className(w, x.oid, x.name, t.Schema, t.Owner, 'i', x.width())
+		w.oid("relam", x.methodOID()).oid("relfilenode", x.oid).text("relpersistence", persistence(t.Temp))
+		classDefaults(w)
 	}
 }
 
@@ -126,52 +159,6 @@ func optionArray(opts []catalog.Option) string {
 	return "{" + b.String() + "}"
 }
 
-// attribute writes one row of pg_attribute.
-func attribute(w *rows, rel types.OID, num int, name string, t types.Type, notNull, hasDefault bool) {
-	st := storageOf(t.OID)
-	w.oid("attrelid", rel).text("attname", name).oid("atttypid", t.OID).num("attnum", int64(num)).num("atttypmod", int64(t.Mod))
-	w.num("attlen", int64(st.length)).bool("attbyval", st.byValue).text("attalign", string(st.align)).text("attstorage", string(st.storage))
-	w.oid("attcollation", st.collation).bool("attnotnull", notNull).bool("atthasdef", hasDefault)
-	w.nums(-1, "attstattarget", "attcacheoff").nums(0, "attinhcount")
-	if types.ElemOf(t.OID) != 0 {
-		w.num("attndims", 1)
-	} else {
-		w.num("attndims", 0)
-	}
-	w.bools(false, "atthasmissing", "attisdropped").bool("attislocal", true)
-	w.text("attidentity", "").text("attgenerated", "").text("attcompression", "")
-	w.end()
-}
-
-func fillAttribute(w *rows, s *source) {
-	for _, r := range sortedRelations() {
-		for i, c := range r.cols {
-			attribute(w, r.oid, i+1, c.Name, c.Type, c.Name == "oid", false)
-		}
-	}
-	for _, t := range s.cat.Tables() {
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			attribute(w, t.OID, int(c.AttNum), c.Name, c.Type, c.NotNull, c.Default != "")
-		}
-		for _, x := range indexesOf(t) {
-			for j := range x.width() {
-				attribute(w, x.oid, j+1, x.columnName(j), x.columnType(j), false, false)
-			}
-		}
-	}
-}
-
-func fillAttrdef(w *rows, s *source) {
-	for _, t := range s.cat.Tables() {
-		for i := range t.Columns {
-			if c := &t.Columns[i]; c.Default != "" {
-				w.oid("oid", attrDefOID(t, c)).oid("adrelid", t.OID).num("adnum", int64(c.AttNum)).text("adbin", c.Default).end()
-			}
-		}
-	}
-}
-
 func attNums(t *catalog.Table, cols []int, sep string) string {
 	parts := make([]string, len(cols))
 	for i, c := range cols {
@@ -182,28 +169,6 @@ func attNums(t *catalog.Table, cols []int, sep string) string {
 
 func repeat(v string, n int) string { return strings.TrimSuffix(strings.Repeat(v+" ", n), " ") }
 
-func fillConstraint(w *rows, s *source) {
-	for _, t := range s.cat.Tables() {
-		for i := range t.Constraints {
-			c := &t.Constraints[i]
-			if c.Index {
-				continue
-			}
-			w.oid("oid", c.OID).text("conname", c.Name).oid("connamespace", t.Schema).oid("conrelid", t.OID).oid("conindid", c.IndexOID)
-			if c.Primary {
-				w.text("contype", "p")
-			} else {
-				w.text("contype", "u")
-			}
-			w.bools(false, "condeferrable", "condeferred").bools(true, "convalidated", "conislocal", "connoinherit")
-			w.nums(0, "contypid", "conparentid", "confrelid", "coninhcount")
-			w.text("confupdtype", " ").text("confdeltype", " ").text("confmatchtype", " ")
-			w.array("conkey", "{"+attNums(t, c.Columns, ",")+"}")
-			w.end()
-		}
-	}
-}
-
 func fillTables(w *rows, s *source) {
 	for _, r := range sortedRelations() {
 		if r.kind == 'r' {
@@ -212,6 +177,9 @@ func fillTables(w *rows, s *source) {
 		}
 	}
 	for _, t := range s.cat.Tables() {
+		if t.Query != "" {
+			continue
+		}
 		w.text("schemaname", s.schemaName(t.Schema)).text("tablename", t.Name).text("tableowner", s.roleName(t.Owner))
 		w.bool("hasindexes", len(t.Constraints)+len(t.Indexes) > 0).bools(false, "hasrules", "hastriggers", "rowsecurity").end()
 	}

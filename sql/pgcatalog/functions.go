@@ -142,15 +142,7 @@ func getIndexDef(s *source, args []*vector.Vector, i int) (string, bool) {
 }
 
 func getConstraintDef(s *source, args []*vector.Vector, i int) (string, bool) {
-	oid := oidAt(args[0], i)
-	for _, t := range s.cat.Tables() {
-		for j := range t.Constraints {
-			if c := &t.Constraints[j]; c.OID == oid {
-				return constraintDef(t, c), true
-			}
-		}
-	}
-	return "", false
+	return s.constraintText(oidAt(args[0], i))
 }
 
 func encodingName(_ *source, args []*vector.Vector, i int) (string, bool) {
@@ -216,7 +208,6 @@ func init() {
 		fn(2505, "pg_get_viewdef", a(text, b), text, textKernel(getViewDefByName), "Query of a view"),
 		fn(6174, "pg_get_statisticsobjdef_columns", a(oid), text, textKernel(null), "Columns of an extended statistics object"),
 		fn(3778, "pg_tablespace_location", a(oid), text, textKernel(constant("")), "Directory of a tablespace"),
-		fn(1665, "pg_get_serial_sequence", a(text, text), text, textKernel(null), "Sequence that a column uses"),
 	)
 	add(
 		fn(2079, "pg_table_is_visible", a(oid), b, boolKernel(relationVisible), "Whether the search path finds a relation"),
