@@ -60,19 +60,23 @@ func (s *Session) drop(ctx context.Context, n *pg_query.DropStmt) error {
 		return pgerr.New(pgerr.ActiveSQLTransaction, "DROP INDEX CONCURRENTLY cannot run inside a transaction block")
 	}
 	var refs []catalog.Ref
+	found := 0
 	for _, o := range n.Objects {
 		ref, err := find(n, o)
 		if err != nil {
 			return err
 		}
-		if ref.OID != 0 && !slices.Contains(refs, ref) {
+		if ref.OID == 0 {
+			continue
+		}
+		if found++; !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
 	if len(refs) == 0 {
 		return nil
 	}
-	return s.dropObjects(ctx, refs, n.Behavior == pg_query.DropBehavior_DROP_CASCADE)
+	return s.dropObjects(ctx, refs, found > 1, n.Behavior == pg_query.DropBehavior_DROP_CASCADE)
 }
 
 // missing tells that an object of DROP IF EXISTS is not there, or refuses.

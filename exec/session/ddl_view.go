@@ -110,8 +110,10 @@ func (s *Session) createView(st *sql.Statement, n *pg_query.ViewStmt) error {
 	if v.Columns, err = viewColumns(q.bound.Cols, n.Aliases); err != nil {
 		return err
 	}
-	if v.Options, err = viewOptions(n.Options, nil); err != nil {
-		return err
+	for _, o := range n.Options {
+		if d := o.GetDefElem(); d.GetDefname() == "check_option" {
+			v.Options = append(v.Options, catalog.Option{Name: d.GetDefname(), Value: constText(d.GetArg())})
+		}
 	}
 	switch n.WithCheckOption {
 	case pg_query.ViewCheckOption_LOCAL_CHECK_OPTION:
@@ -120,6 +122,9 @@ func (s *Session) createView(st *sql.Statement, n *pg_query.ViewStmt) error {
 		v.Options = append(v.Options, catalog.Option{Name: "check_option", Value: "cascaded"})
 	}
 	if err := s.checkOptionAllowed(v); err != nil {
+		return err
+	}
+	if v.Options, err = viewOptions(n.Options, v.Options); err != nil {
 		return err
 	}
 	return s.addView(n, v, q.uses.Temp)

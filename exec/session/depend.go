@@ -127,10 +127,11 @@ func age(oid types.OID) types.OID {
 }
 
 // dropObjects removes objects and, with cascade, everything that depends on
-// them. Without, it refuses if there is such a thing.
+// them. Without, it refuses if there is such a thing. several: the command
+// names more than one.
 //
 // Errors: 2BP01, and what the removal of one object may return.
-func (s *Session) dropObjects(ctx context.Context, refs []catalog.Ref, cascade bool) error {
+func (s *Session) dropObjects(ctx context.Context, refs []catalog.Ref, several, cascade bool) error {
 	d := newDropper(s.catalog())
 	for _, r := range refs {
 		if owner, ok := d.owner[r]; ok && !slices.Contains(refs, owner) {
@@ -142,10 +143,10 @@ func (s *Session) dropObjects(ctx context.Context, refs []catalog.Ref, cascade b
 		d.visit(r, catalog.Ref{}, true, false)
 	}
 	what := "desired object(s)"
-	if len(refs) == 1 {
+	if !several {
 		what = s.describe(refs[0])
 	}
-	if err := s.reportDependents(d.list, what, len(refs) > 1, cascade); err != nil {
+	if err := s.reportDependents(d.list, what, several, cascade); err != nil {
 		return err
 	}
 	return s.removeAll(ctx, d)

@@ -68,7 +68,7 @@ func (s *Session) parse(name, query string, params []types.OID) error {
 		if p.a, err = s.analyze(p.st, params, s.catalog()); err != nil {
 			return err
 		}
-		if p.a.bound == nil && p.st.NumParams > 0 {
+		if p.a.bound == nil && p.st.NumParams > 0 && p.st.Node.GetPrepareStmt() == nil {
 			return missingParameter(p.st)
 		}
 	}

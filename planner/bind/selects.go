@@ -52,7 +52,9 @@ func (s *scope) withQueries(n logical.Node) logical.Node {
 func (b *binder) refuseClauses(sel *pg_query.SelectStmt) error {
 	switch {
 	case sel.IntoClause != nil:
-		return b.unsupportedAt(sel.IntoClause.GetRel().GetLocation(), "SELECT INTO")
+		return b.errorAt(sel.IntoClause.GetRel().GetLocation(), pgerr.SyntaxError, "SELECT ... INTO is not allowed here")
+	case sel.Rarg.GetIntoClause() != nil:
+		return b.errorAt(sel.Rarg.IntoClause.GetRel().GetLocation(), pgerr.SyntaxError, "INTO is only allowed on first SELECT of UNION/INTERSECT/EXCEPT")
 	case len(sel.LockingClause) > 0:
 		return b.unsupportedAt(selectLocation(sel), "%s", lockName(sel.LockingClause[0].GetLockingClause()))
 	case len(sel.WindowClause) > 0:
