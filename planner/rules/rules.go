@@ -25,21 +25,24 @@ type Context struct {
 type Rule struct {
 	Name  string
 	Apply func(*Context, logical.Node) logical.Node
+	// Deep says that the rule rewrites the plans of subqueries with the tree
+	// they are in, so that it runs once for a statement.
+	Deep bool
 }
 
 // All returns the rules in the order in which they run.
 func All() []Rule {
 	return []Rule{
-		{"parameters", substituteParams},
-		{"fold constants", foldConstants},
-		{"inline queries", inlineQueries},
-		{"unnest subqueries", unnestSubqueries},
-		{"push filters", pushFilters},
-		{"join order", orderJoins},
-		{"constant filters", constantFilters},
-		{"distinct to aggregate", distinctToAggregate},
-		{"prune columns", pruneColumns},
-		{"subqueries", rewriteSubqueries},
+		{"parameters", substituteParams, true},
+		{"fold constants", foldConstants, true},
+		{"inline queries", inlineQueries, true},
+		{"unnest subqueries", unnestSubqueries, true},
+		{"push filters", pushFilters, false},
+		{"join order", orderJoins, false},
+		{"constant filters", constantFilters, false},
+		{"distinct to aggregate", distinctToAggregate, false},
+		{"prune columns", pruneColumns, false},
+		{"subqueries", rewriteSubqueries, false},
 	}
 }
 
@@ -51,7 +54,7 @@ func Rewrite(c *Context, n logical.Node) logical.Node {
 	return n
 }
 
-// rewriteSubqueries applies all rules to the plans inside expressions.
+// rewriteSubqueries applies the rules that are not deep to the plans inside expressions.
 func rewriteSubqueries(c *Context, n logical.Node) logical.Node {
 	return bottomUp(n, func(n logical.Node) logical.Node {
 		return mapExprs(n, func(e scalar.Expr) scalar.Expr {
@@ -60,8 +63,17 @@ func rewriteSubqueries(c *Context, n logical.Node) logical.Node {
 				if !ok {
 					return e
 				}
-				return withPlan(sub, func(n logical.Node) logical.Node { return Rewrite(c, n) })
+				return withPlan(sub, func(n logical.Node) logical.Node { return rewriteLevel(c, n) })
 			})
 		})
 	})
+}
+
+func rewriteLevel(c *Context, n logical.Node) logical.Node {
+	for _, r := range All() {
+		if !r.Deep {
+			n = r.Apply(c, n)
+		}
+	}
+	return n
 }

@@ -12,11 +12,16 @@ import (
 // with its value, grouped where it aggregates. What depends on the row around
 // by more than conditions on its rows stays and runs per row.
 func unnestSubqueries(c *Context, n logical.Node) logical.Node {
-	u := &unnester{ctx: c}
+	u := &unnester{ctx: c, done: map[*scalar.Subquery]*scalar.Subquery{}}
 	return u.node(n)
 }
 
-type unnester struct{ ctx *Context }
+type unnester struct {
+	ctx *Context
+	// done holds the subqueries whose plans were looked at: one is tried in
+	// several ways, and nested ones would be once more at each level.
+	done map[*scalar.Subquery]*scalar.Subquery
+}
 
 func (u *unnester) node(n logical.Node) logical.Node {
 	n = mapInputs(n, u.node)
@@ -180,9 +185,13 @@ func (a *attached) own(sub *scalar.Subquery) (*scalar.Subquery, logical.Node) {
 	if !ok {
 		return sub, nil
 	}
+	if s, ok := a.u.done[sub]; ok {
+		return s, s.Plan.(logical.Node)
+	}
 	s := *sub
 	plan = a.u.node(plan)
 	s.Plan = plan
+	a.u.done[sub], a.u.done[&s] = &s, &s
 	return &s, plan
 }
 
