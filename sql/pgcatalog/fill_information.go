@@ -53,24 +53,60 @@ func fillInfoTables(w *rows, s *source) {
 	}
 }
 
-func infoColumn(w *rows, s *source, schema, table string, num int, name string, t types.Type, notNull bool, def string) {
-	w.text("table_catalog", s.database()).text("table_schema", schema).text("table_name", table).text("column_name", name)
-	w.num("ordinal_position", int64(num)).text("is_nullable", yesNo(!notNull))
-	if def != "" {
-		w.text("column_default", def)
-	}
-	if types.ElemOf(t.OID) != 0 {
+// typeColumns sets what information_schema says of a type; of a domain, its base.
+func (s *source) typeColumns(w *rows, t types.Type) {
+	w.text("udt_catalog", s.database())
+	info, known := types.Lookup(t.OID)
+	switch {
+	case types.IsEnum(t.OID):
+		w.text("data_type", "USER-DEFINED")
+		if e, ok := s.cat.EnumByOID(t.OID); ok {
+			w.text("udt_schema", s.schemaName(e.Schema)).text("udt_name", e.Name)
+		}
+	case types.ElemOf(t.OID) != 0:
 		w.text("data_type", "ARRAY")
-	} else {
+	default:
 		w.text("data_type", types.FormatType(types.T(t.OID)))
 	}
-	typeFacts(w, t)
-	if info, ok := types.Lookup(t.OID); ok {
-		w.text("udt_name", info.Name)
+	if known {
+		w.text("udt_schema", "pg_catalog").text("udt_name", info.Name)
 	}
-	w.text("udt_catalog", s.database()).text("udt_schema", "pg_catalog").text("dtd_identifier", strconv.Itoa(num))
-	w.text("is_self_referencing", "NO").text("is_identity", "NO").text("identity_cycle", "NO").text("is_generated", "NEVER")
-	w.text("is_updatable", "YES").end()
+	typeFacts(w, t)
+}
+
+// identityOf is the sequence of an identity column, nil for others.
+func (s *source) identityOf(rel types.OID, a attribute) *catalog.Sequence {
+	if a.identity == 0 {
+		return nil
+	}
+	return s.sequenceOf(rel, int16(a.num))
+}
+
+// infoColumn writes a row of information_schema.columns.
+func infoColumn(w *rows, s *source, schema, table string, rel types.OID, a attribute, updatable bool) {
+	w.text("table_catalog", s.database()).text("table_schema", schema).text("table_name", table).text("column_name", a.name)
+	w.num("ordinal_position", int64(a.num)).text("is_nullable", yesNo(!a.notNull))
+	if a.def != "" {
+		w.text("column_default", s.expression(a.def))
+	}
+	if d, ok := s.cat.DomainByOID(a.declared); ok {
+		s.domainName(w, d)
+	}
+	s.typeColumns(w, a.typ)
+	w.text("dtd_identifier", strconv.Itoa(a.num)).text("is_self_referencing", "NO").text("is_identity", yesNo(a.identity != 0))
+	if q := s.identityOf(rel, a); q != nil {
+		generation := "BY DEFAULT"
+		if a.identity == 'a' {
+			generation = "ALWAYS"
+		}
+		w.text("identity_generation", generation).text("identity_start", decimal(q.Start)).text("identity_increment", decimal(q.Increment))
+		w.text("identity_maximum", decimal(q.Max)).text("identity_minimum", decimal(q.Min)).text("identity_cycle", yesNo(q.Cycle))
+	}
+	w.text("identity_cycle", "NO")
+	if a.generated != "" {
+		w.text("is_generated", "ALWAYS").text("generation_expression", s.expression(a.generated))
+	}
+	w.text("is_generated", "NEVER").text("is_updatable", yesNo(updatable)).end()
 }
 
 // typeFacts sets lengths and precisions as information_schema defines them.
@@ -112,67 +148,22 @@ func typeFacts(w *rows, t types.Type) {
 
 func fillInfoColumns(w *rows, s *source) {
 	for _, r := range sortedRelations() {
-		for i, c := range r.cols {
-			infoColumn(w, s, r.schema, r.name, i+1, c.Name, c.Type, c.Name == "oid", "")
+		for _, a := range virtualAttributes(r) {
+			infoColumn(w, s, r.schema, r.name, r.oid, a, false)
 		}
 	}
 	for _, v := range s.cat.Views() {
-		for i, c := range v.Columns {
-			infoColumn(w, s, s.schemaName(v.Schema), v.Name, i+1, c.Name, types.Type{OID: c.Type, Mod: c.Mod}, false, "")
+		updatable := s.updatable(v)
+		for i, a := range viewAttributes(v) {
+			infoColumn(w, s, s.schemaName(v.Schema), v.Name, v.OID, a, i < len(updatable) && updatable[i])
 		}
 	}
 	for _, t := range s.cat.Tables() {
 		if t.Kind() != catalog.RelTable {
 			continue
 		}
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			infoColumn(w, s, s.schemaName(t.Schema), t.Name, int(c.AttNum), c.Name, c.Type, c.NotNull, c.Default)
+		for _, a := range tableAttributes(t) {
+			infoColumn(w, s, s.schemaName(t.Schema), t.Name, t.OID, a, true)
 		}
 	}
-}
-
-func eachConstraint(s *source, f func(schema string, t *catalog.Table, c *catalog.Constraint)) {
-	for _, t := range s.cat.Tables() {
-		for i := range t.Constraints {
-			if !t.Constraints[i].Index {
-				f(s.schemaName(t.Schema), t, &t.Constraints[i])
-			}
-		}
-	}
-}
-
-func constraintHead(w *rows, s *source, schema string, t *catalog.Table, c *catalog.Constraint) {
-	w.text("constraint_catalog", s.database()).text("constraint_schema", schema).text("constraint_name", c.Name)
-	w.text("table_catalog", s.database()).text("table_schema", schema).text("table_name", t.Name)
-}
-
-func fillTableConstraints(w *rows, s *source) {
-	eachConstraint(s, func(schema string, t *catalog.Table, c *catalog.Constraint) {
-		constraintHead(w, s, schema, t, c)
-		if c.Primary {
-			w.text("constraint_type", "PRIMARY KEY")
-		} else {
-			w.text("constraint_type", "UNIQUE").text("nulls_distinct", "YES")
-		}
-		w.text("is_deferrable", "NO").text("initially_deferred", "NO").text("enforced", "YES").end()
-	})
-}
-
-func fillKeyColumnUsage(w *rows, s *source) {
-	eachConstraint(s, func(schema string, t *catalog.Table, c *catalog.Constraint) {
-		for i, col := range c.Columns {
-			constraintHead(w, s, schema, t, c)
-			w.text("column_name", t.Columns[col].Name).num("ordinal_position", int64(i+1)).end()
-		}
-	})
-}
-
-func fillConstraintColumnUsage(w *rows, s *source) {
-	eachConstraint(s, func(schema string, t *catalog.Table, c *catalog.Constraint) {
-		for _, col := range c.Columns {
-			constraintHead(w, s, schema, t, c)
-			w.text("column_name", t.Columns[col].Name).end()
-		}
-	})
 }
