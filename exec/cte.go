@@ -12,8 +12,7 @@ import (
 // read, kept for all scans.
 type sharedRows struct {
 	op   Operator
-	rows *rowStore
-	held account
+	rows *rowSpool
 
 	open bool // op is running
 	done bool // rows has all
@@ -39,9 +38,7 @@ func (s *sharedRows) more(ctx context.Context) (bool, error) {
 		s.done, s.open = true, false
 		return false, s.op.Close()
 	}
-	b = b.Flat(&s.flat)
-	s.rows.add(b.Cols, b.N, nil)
-	return true, s.held.set(s.rows.size())
+	return true, s.rows.add(b.Flat(&s.flat), 0)
 }
 
 func (s *sharedRows) reset() error {
@@ -51,9 +48,7 @@ func (s *sharedRows) reset() error {
 		err = s.op.Close()
 	}
 	s.done = false
-	s.rows = newRowStore(s.rows.kinds)
-	s.held.release()
-	return err
+	return firstError(err, s.rows.reset())
 }
 
 // withOp runs its input, whose scans may read the rows of a WITH query.
@@ -67,7 +62,7 @@ func (b *builder) newWith(n *physical.With) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sharedRows{op: op, rows: newRowStore(kindsOf(n.Plan.Columns())), held: b.account("WITH query", n)}
+	s := &sharedRows{op: op, rows: newRowSpool(b.account("WITH query", n), kindsOf(n.Plan.Columns()))}
 	b.run.queries[n.ID] = s
 	body, err := b.build(n.Body)
 	return &withOp{Operator: body, shared: s}, err
@@ -83,18 +78,20 @@ func (o *withOp) Close() error { return firstError(o.Operator.Close(), o.shared.
 
 // sharedScanOp reads the rows of a WITH query, or of a recursion's round before.
 type sharedScanOp struct {
-	s   *sharedRows
-	ctx context.Context
-	at  int
-	out vector.Batch
+	s    *sharedRows
+	ctx  context.Context
+	read spoolReader
 }
 
 func (b *builder) newCTEScan(n *physical.CTEScan) (Operator, error) {
 	s, ok := b.run.queries[n.ID]
 	if rows, ran := b.env.Queries[n.ID]; ran && !ok {
-		s, ok = &sharedRows{rows: newRowStore(kindsOf(n.Cols)), done: true}, true
+		// The statement that returned the rows holds them.
+		s, ok = &sharedRows{rows: newRowSpool(account{}, kindsOf(n.Cols)), done: true}, true
 		for _, r := range rows {
-			s.rows.add(r.Cols, r.N, nil)
+			if err := s.rows.add(r, 0); err != nil {
+				return nil, err
+			}
 		}
 		b.run.queries[n.ID] = s
 	}
@@ -114,28 +111,20 @@ func (b *builder) newWorkTable(n *physical.WorkTable) (Operator, error) {
 
 // Open implements Operator.
 func (o *sharedScanOp) Open(ctx context.Context) error {
-	o.ctx, o.at = ctx, 0
+	o.ctx, o.read = ctx, spoolReader{s: o.s.rows, out: o.read.out}
 	return nil
 }
 
 // Next implements Operator.
 func (o *sharedScanOp) Next() (*vector.Batch, error) {
-	if err := canceled(o.ctx); err != nil {
-		return nil, err
-	}
-	for o.at >= o.s.rows.n {
-		more, err := o.s.more(o.ctx)
-		if err != nil || !more {
+	for {
+		if b, err := o.read.next(o.ctx); b != nil || err != nil {
+			return b, err
+		}
+		if more, err := o.s.more(o.ctx); err != nil || !more {
 			return nil, err
 		}
 	}
-	chunk := o.s.rows.chunks[o.at>>chunkShift]
-	lo := o.at & (chunkRows - 1)
-	o.at += chunk.N - lo
-	if lo == 0 && (chunk.N == chunkRows || o.s.done) {
-		return chunk, nil
-	}
-	return slice(&o.out, chunk, lo, chunk.N), nil // more rows may come to the chunk
 }
 
 // Close implements Operator.

@@ -13,7 +13,7 @@ type recursionOp struct {
 	n          *physical.Recursive
 	seed, step Operator
 	work       *sharedRows // the round before
-	next       *rowStore   // the round in work
+	next       *rowSpool   // the round in work
 	group      *grouper    // rows so far; nil: UNION ALL
 	held       account
 
@@ -28,8 +28,8 @@ type recursionOp struct {
 
 func (b *builder) newRecursion(n *physical.Recursive) (Operator, error) {
 	kinds := kindsOf(n.Cols)
-	o := &recursionOp{n: n, held: b.account("Recursive Union", n), next: newRowStore(kinds),
-		work: &sharedRows{rows: newRowStore(kinds), done: true}}
+	o := &recursionOp{n: n, held: b.account("Recursive Union", n), next: newRowSpool(b.account("Recursive Union", n), kinds),
+		work: &sharedRows{rows: newRowSpool(b.account("Recursive Union", n), kinds), done: true}}
 	var err error
 	if o.seed, err = b.build(n.Seed); err != nil {
 		return nil, err
@@ -42,14 +42,12 @@ func (b *builder) newRecursion(n *physical.Recursive) (Operator, error) {
 // Open implements Operator.
 func (o *recursionOp) Open(ctx context.Context) error {
 	o.ctx, o.started = ctx, false
-	o.work.rows.clear()
-	o.next.clear()
 	o.group = nil
 	if !o.n.All {
 		o.group = newGrouper(newColumns(o.n.Cols))
 	}
 	o.open = o.seed
-	return o.seed.Open(ctx)
+	return firstError(o.work.rows.reset(), o.next.reset(), o.seed.Open(ctx))
 }
 
 // Next implements Operator.
@@ -71,13 +69,13 @@ func (o *recursionOp) Next() (*vector.Batch, error) {
 		if b = o.fresh(b.Flat(&o.flat)); b == nil {
 			continue
 		}
-		o.next.add(b.Cols, b.N, nil)
-		size := o.next.size() + o.work.rows.size()
-		if o.group != nil {
-			size += o.group.size()
-		}
-		if err := o.held.set(size); err != nil {
+		if err := o.next.add(b, 0); err != nil {
 			return nil, err
+		}
+		if o.group != nil {
+			if err := o.held.set(o.group.size()); err != nil {
+				return nil, err
+			}
 		}
 		return b, nil
 	}
@@ -92,7 +90,9 @@ func (o *recursionOp) nextRound() error {
 		return err
 	}
 	o.work.rows, o.next = o.next, o.work.rows
-	o.next.clear()
+	if err := o.next.reset(); err != nil {
+		return err
+	}
 	if o.work.rows.n == 0 {
 		return nil
 	}
@@ -131,11 +131,9 @@ func (o *recursionOp) Close() error {
 		err = o.open.Close()
 		o.open = nil
 	}
-	o.work.rows.clear()
-	o.next.clear()
 	o.group = nil
 	o.held.release()
-	return err
+	return firstError(err, o.work.rows.reset(), o.next.reset())
 }
 
 // clear drops the rows; the memory of a small store stays.
