@@ -11,6 +11,7 @@ import (
 	"tsdb/colstore/keys"
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
+	"tsdb/rowkey"
 )
 
 // findRows is Find in layout row: it locks first and reads afterwards, so that
@@ -205,4 +206,53 @@ func (tt *txTable) search(r pebble.Reader, x table.UniqueIndex, e uniqueEntry) (
 		}
 	}
 	return nil, it.Error()
+}
+
+// Rows returns all columns of the rows of a table of layout row that a scan of
+// the snapshot with RowIDs named, in that order.
+//
+// Errors: table.ErrRowsChanged for a name of a row that the snapshot lacks,
+// *table.CorruptionError.
+func (s *Snapshot) Rows(id table.ID, ids *vector.Vector) (*vector.Batch, error) {
+	src, err := s.source(id)
+	if err != nil {
+		return nil, err
+	}
+	out, dec := emptyRows(src.schema), newRowDecoder(src.schema)
+	for i := range ids.N {
+		value, err := s.rowNamed(src, ids.Bytes(i))
+		if err != nil {
+			return nil, err
+		}
+		if err := dec.split(value); err != nil {
+			return nil, &table.CorruptionError{What: fmt.Sprintf("row of table %d", id), Why: err.Error()}
+		}
+		for c := range src.schema.Columns {
+			dec.appendTo(out.Cols[c], c)
+		}
+		out.N++
+	}
+	return out, nil
+}
+
+func (s *Snapshot) rowNamed(src *source, key []byte) ([]byte, error) {
+	if src.over != nil {
+		for _, at := range src.over.rows.within(rowkey.Span{Start: key, End: append(bytes.Clone(key), 0)}) {
+			if op := &src.over.rows.ops[at]; bytes.Equal(op.key(), key) {
+				if op.deleted() {
+					return nil, table.ErrRowsChanged
+				}
+				return op.value(), nil
+			}
+		}
+	}
+	value, closer, err := s.rowReader().Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, table.ErrRowsChanged
+	}
+	if err != nil {
+		return nil, s.s.damaged(fmt.Sprintf("rows of table %d", src.schema.ID), err)
+	}
+	value = bytes.Clone(value)
+	return value, closer.Close()
 }

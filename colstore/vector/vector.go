@@ -42,10 +42,6 @@ func (k Kind) Width() int {
 	return 0
 }
 
-// BatchSize is the number of rows that operators aim at: large enough to hide
-// the cost per call, small enough that a batch of ten columns stays in L2.
-const BatchSize = 4096
-
 // Vector is one column of a batch. Fill it with the Append methods, or call
 // Resize and write to the slice of its kind.
 //

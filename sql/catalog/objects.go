@@ -83,8 +83,18 @@ type Sequence struct {
 	Identity bool `json:"identity,omitempty"`
 	Temp     bool `json:"temp,omitempty"`
 	// Generation changes with every ALTER SEQUENCE ... RESTART and TRUNCATE ...
-	// RESTART IDENTITY: values of an older one are void.
+	// RESTART IDENTITY: values of an older one are void. From, if not nil, is the
+	// first value of this one, else Start.
 	Generation uint64 `json:"generation,omitempty"`
+	From       *int64 `json:"from,omitempty"`
+}
+
+// First is the first value of the sequence's generation.
+func (q *Sequence) First() int64 {
+	if q.From != nil {
+		return *q.From
+	}
+	return q.Start
 }
 
 // EnumLabel is a value of an enum. Order is what vectors hold: labels compare
@@ -170,6 +180,25 @@ type IndexColumn struct {
 	Desc       bool   `json:"desc,omitempty"`
 	NullsFirst bool   `json:"nullsfirst,omitempty"`
 	OpClass    string `json:"opclass,omitempty"`
+}
+
+// Reference is a foreign key with the table that has it.
+type Reference struct {
+	Table *Table
+	Key   *ForeignKey
+}
+
+// References lists the foreign keys that reference a table, in no order.
+func (s *Snapshot) References(table types.OID) []Reference {
+	var out []Reference
+	for _, t := range s.byOID {
+		for i := range t.ForeignKeys {
+			if t.ForeignKeys[i].Table == table {
+				out = append(out, Reference{t, &t.ForeignKeys[i]})
+			}
+		}
+	}
+	return out
 }
 
 // ColumnByNum returns the index of the column with that AttNum, -1 if there is none.

@@ -266,6 +266,19 @@ func (s *Snapshot) DomainByOID(oid types.OID) (*Domain, bool) {
 	return d, ok
 }
 
+// DefaultOf returns the text of a column's DEFAULT: its own, or its domain's.
+func (s *Snapshot) DefaultOf(c *Column) string {
+	if c.Default != "" || c.Domain == 0 {
+		return c.Default
+	}
+	for d := s.domains.byOID[c.Domain]; d != nil; d = s.domains.byOID[d.Parent] {
+		if d.Default != "" {
+			return d.Default
+		}
+	}
+	return ""
+}
+
 // Domains returns all domains, ordered by OID.
 func (s *Snapshot) Domains() []*Domain { return s.domains.sorted() }
 
