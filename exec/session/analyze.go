@@ -121,7 +121,8 @@ func (s *Session) env(cat *catalog.Snapshot, c *functions.Ctx, snap *colstore.Sn
 		temp = sc.OID
 	}
 	return &planner.Env{Catalog: cat, SearchPath: s.searchOIDs(cat), Temp: temp, Ctx: c, Virtual: pgcatalog.Find,
-		Pruning: s.boolValue("tsdb.pruning"),
+		Pruning:  s.boolValue("tsdb.pruning"),
+		Sequence: func(q *catalog.Sequence, schema string) catalog.VirtualRelation { return sequenceRelation{q, schema} },
 		Stats: func(id table.ID) table.Stats {
 			if snap == nil {
 				return table.Stats{}

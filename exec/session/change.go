@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"tsdb/colstore/table"
 	"tsdb/colstore/vector"
@@ -156,10 +157,10 @@ func (s *Session) changeRows(w *writer, b *planner.Bound, params []planner.Param
 	switch b.Kind {
 	case planner.Update:
 		write = func(rows *vector.Batch) error {
-			if err := w.update(v, b.RowID, rows); err != nil {
+			if err := w.update(v, b.RowID, rows); err != nil || w.returning == nil {
 				return err
 			}
-			return w.returned(rows)
+			return w.returned(w.stored(rows))
 		}
 	case planner.Delete:
 		write = func(rows *vector.Batch) error { return w.delete(v, b.RowID, rows) }
@@ -193,24 +194,52 @@ func (w *writer) update(v *view, id int, b *vector.Batch) error {
 	if err := w.checkViews(&w.out); err != nil {
 		return err
 	}
+	ids := b.Cols[id].Flat(&vector.Vector{})
+	old, err := w.rowsBefore(v, ids)
+	if err != nil {
+		return err
+	}
 	ctx, stop := w.s.withLockTimeout(w.ctx)
 	defer stop()
-	n, err := w.tx.Update(ctx, v.snap, w.t.Storage.ID, b.Cols[id].Flat(&vector.Vector{}), &w.out)
+	n, err := w.tx.Update(ctx, v.snap, w.t.Storage.ID, ids, &w.out)
 	if err != nil {
 		return err
 	}
 	w.added += n
-	return nil
+	if old != nil {
+		for _, p := range w.refs.in {
+			p.updated(old, &w.out)
+		}
+	}
+	return w.noteWritten(&w.out)
+}
+
+// stored returns rows of an update as they were stored: generated columns have
+// their values.
+func (w *writer) stored(b *vector.Batch) *vector.Batch {
+	out := &vector.Batch{Cols: slices.Clone(b.Cols), N: b.N}
+	copy(out.Cols, w.out.Cols)
+	return out
 }
 
 // delete removes the rows whose ids are in column id.
 func (w *writer) delete(v *view, id int, b *vector.Batch) error {
+	ids := b.Cols[id].Flat(&vector.Vector{})
+	old, err := w.rowsBefore(v, ids)
+	if err != nil {
+		return err
+	}
 	ctx, stop := w.s.withLockTimeout(w.ctx)
 	defer stop()
-	n, err := w.tx.Delete(ctx, v.snap, w.t.Storage.ID, b.Cols[id].Flat(&vector.Vector{}), nil)
+	n, err := w.tx.Delete(ctx, v.snap, w.t.Storage.ID, ids, nil)
 	if err != nil {
 		return err
 	}
 	w.added += n
+	if old != nil {
+		for _, p := range w.refs.in {
+			p.removed(old)
+		}
+	}
 	return w.returned(b)
 }

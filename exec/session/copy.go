@@ -54,12 +54,15 @@ func filePrivilege(from bool) error {
 		WithHint(`Anyone can COPY to stdout or from stdin. psql's \copy command also works for anyone.`)
 }
 
-// copyColumns resolves the column list of COPY; none means all.
+// copyColumns resolves the column list of COPY; none means all that are not
+// generated.
 func copyColumns(t *catalog.Table, list []*pg_query.Node) ([]int, error) {
 	if len(list) == 0 {
-		all := make([]int, len(t.Columns))
-		for i := range all {
-			all[i] = i
+		all := make([]int, 0, len(t.Columns))
+		for i := range t.Columns {
+			if t.Columns[i].Generated == "" {
+				all = append(all, i)
+			}
 		}
 		return all, nil
 	}
@@ -69,6 +72,10 @@ func copyColumns(t *catalog.Table, list []*pg_query.Node) ([]int, error) {
 		i := t.ColumnIndex(name)
 		if i < 0 {
 			return nil, pgerr.New(pgerr.UndefinedColumn, `column "%s" of relation "%s" does not exist`, name, t.Name)
+		}
+		if t.Columns[i].Generated != "" {
+			return nil, pgerr.New(pgerr.InvalidColumnReference, `column "%s" is a generated column`, name).
+				WithDetail("Generated columns cannot be used in COPY.")
 		}
 		if slices.Contains(out, i) {
 			return nil, pgerr.New(pgerr.DuplicateColumn, `column "%s" specified more than once`, name)

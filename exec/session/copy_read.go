@@ -91,7 +91,7 @@ func (w *writer) appendOwned(b *vector.Batch) error {
 		return w.located(err)
 	}
 	w.added += n
-	return nil
+	return w.noteWritten(&w.out)
 }
 
 func readCopied(in copyio.Reader) copied {

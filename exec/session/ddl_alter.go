@@ -29,6 +29,8 @@ type alteration struct {
 	running *rewriting                       // while rows are copied
 	notNull map[table.ColumnID]bool          // columns that must be found without NULLs
 	added   map[table.ColumnID]bool
+	// verified are checks that the rows have to pass in the end.
+	verified []types.OID
 }
 
 func (s *Session) alterTable(ctx context.Context, st *sql.Statement, n *pg_query.AlterTableStmt) error {
@@ -85,7 +87,8 @@ func alterPhase(cmd *pg_query.AlterTableCmd) int {
 			return 0
 		}
 		return 3
-	case pg_query.AlterTableType_AT_DropColumn, pg_query.AlterTableType_AT_DropConstraint, pg_query.AlterTableType_AT_DropNotNull:
+	case pg_query.AlterTableType_AT_DropColumn, pg_query.AlterTableType_AT_DropConstraint, pg_query.AlterTableType_AT_DropNotNull,
+		pg_query.AlterTableType_AT_DropIdentity, pg_query.AlterTableType_AT_DropExpression:
 		return 0
 	case pg_query.AlterTableType_AT_AlterColumnType:
 		return 1
@@ -131,6 +134,18 @@ func (x *alteration) action(ctx context.Context, cmd *pg_query.AlterTableCmd) er
 		return x.columnHint(cmd.Name)
 	case pg_query.AlterTableType_AT_ClusterOn:
 		return x.clusterOn(cmd.Name)
+	case pg_query.AlterTableType_AT_AddIdentity:
+		return x.addIdentity(cmd.Name, cmd.Def.GetConstraint())
+	case pg_query.AlterTableType_AT_SetIdentity:
+		return x.setIdentity(cmd.Name, cmd.Def.GetList().GetItems())
+	case pg_query.AlterTableType_AT_DropIdentity:
+		return x.dropIdentity(cmd.Name, cmd.MissingOk)
+	case pg_query.AlterTableType_AT_DropExpression:
+		return x.dropExpression(cmd.Name, cmd.MissingOk)
+	case pg_query.AlterTableType_AT_ValidateConstraint:
+		return x.validate(ctx, cmd.Name)
+	case pg_query.AlterTableType_AT_AlterConstraint:
+		return x.alterConstraint(cmd.Def.GetConstraint())
 	case pg_query.AlterTableType_AT_SetLogged, pg_query.AlterTableType_AT_DropCluster:
 		return nil // as it is
 	}
@@ -179,7 +194,14 @@ func (x *alteration) addColumn(d *pg_query.ColumnDef, missingOK bool) error {
 	if c.NotNull {
 		x.notNull[c.ID] = true
 	}
-	if c.Default == "" {
+	if err := x.takeSequences(); err != nil {
+		return err
+	}
+	if x.generated[i] != nil {
+		x.rewrite = true // computed from the rest of the row
+		return nil
+	}
+	if x.s.catalog().DefaultOf(c) == "" {
 		return nil
 	}
 	return x.valueOfAdded(i)
@@ -189,7 +211,7 @@ func (x *alteration) addColumn(d *pg_query.ColumnDef, missingOK bool) error {
 func (x *alteration) valueOfAdded(i int) error {
 	s, c := x.s, &x.t.Columns[i]
 	ctx := s.functionCtx()
-	e, err := s.boundDefault(ctx, s.catalog(), c.Default, c)
+	e, err := s.boundDefault(ctx, s.catalog(), s.catalog().DefaultOf(c), c)
 	if err != nil {
 		return err
 	}
@@ -267,15 +289,18 @@ func (x *alteration) setDefault(name string, def *pg_query.Node) error {
 		return err
 	}
 	c := &x.t.Columns[i]
-	if def == nil {
-		c.Default = ""
+	switch {
+	case c.Identity != 0:
+		return pgerr.New(pgerr.SyntaxError, `column "%s" of relation "%s" is an identity column`, name, x.old.Name).
+			WithHint("%s", map[bool]string{true: "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."}[def == nil])
+	case c.Generated != "":
+		return pgerr.New(pgerr.SyntaxError, `column "%s" of relation "%s" is a generated column`, name, x.old.Name).
+			WithHint("%s", map[bool]string{true: "Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead."}[def == nil])
+	case def == nil:
+		c.Default, c.Depends = "", nil
 		return nil
 	}
-	text, err := x.s.defaultText(def, c)
-	if err == nil {
-		c.Default = text
-	}
-	return err
+	return x.s.setDefault(x.st, c, def)
 }
 
 func (x *alteration) dropNotNull(name string) error {
@@ -285,6 +310,9 @@ func (x *alteration) dropNotNull(name string) error {
 	}
 	if pk := x.t.PrimaryKey(); pk != nil && slices.Contains(pk.Columns, i) {
 		return pgerr.New(pgerr.InvalidTableDefinition, `column "%s" is in a primary key`, name)
+	}
+	if x.t.Columns[i].Identity != 0 {
+		return pgerr.New(pgerr.SyntaxError, `column "%s" of relation "%s" is an identity column`, name, x.old.Name)
 	}
 	x.t.Columns[i].NotNull = false
 	return nil
@@ -384,6 +412,21 @@ func (x *alteration) apply(ctx context.Context) error {
 		x.rekeyed = x.rekeyed || k.primary
 	}
 	x.t.DeriveKeys()
+	if err := x.addExpressions(); err != nil {
+		return err
+	}
+	x.verifyLater()
+	if err := x.store(ctx); err != nil {
+		return err
+	}
+	if err := x.verify(ctx); err != nil {
+		return err
+	}
+	return x.addForeignKeys(ctx)
+}
+
+// store gives the rows their new shape.
+func (x *alteration) store(ctx context.Context) error {
 	if x.rewrite {
 		return x.move(ctx)
 	}

@@ -22,7 +22,8 @@ func (x *alteration) move(ctx context.Context) error {
 	snap := x.s.writeTx().Snapshot()
 	rows := snap.Stats(x.old.Storage.ID).Rows
 	snap.Close()
-	if err := x.newStorage(); err != nil {
+	err := x.newStorage()
+	if err != nil {
 		return err
 	}
 	tx := x.s.writeTx()
@@ -32,7 +33,10 @@ func (x *alteration) move(ctx context.Context) error {
 	r, done := x.beginRewrite(rows)
 	defer done()
 	m := newMover(x)
-	var err error
+	m.rules, err = x.generatedRules()
+	if err != nil {
+		return err
+	}
 	if x.followable(rows) {
 		err = x.follow(ctx, m, r)
 	} else {
@@ -130,6 +134,7 @@ type mover struct {
 	flat   vector.Batch
 	cols   []vector.Vector
 	out    vector.Batch
+	rules  *rowRules // generated columns; nil: none
 }
 
 func newMover(x *alteration) *mover {
@@ -178,6 +183,9 @@ func (m *mover) rows(b *vector.Batch) (*vector.Batch, error) {
 			}
 			m.out.Cols = append(m.out.Cols, dst)
 		}
+	}
+	if m.rules != nil {
+		return &m.out, m.rules.generate(&m.out)
 	}
 	return &m.out, nil
 }

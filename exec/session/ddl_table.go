@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -27,6 +28,11 @@ type tableBuilder struct {
 	t    *catalog.Table
 	null map[int]bool // columns declared NULL
 	keys []keyClause
+
+	checks    []checkClause
+	generated map[int]*pg_query.Node // expressions of generated columns
+	sequences []ownedSequence        // of serial and identity columns
+	foreign   []foreignClause
 }
 
 // keyClause is a PRIMARY KEY or UNIQUE of the statement, or a unique index.
@@ -38,7 +44,7 @@ type keyClause struct {
 	location int32
 }
 
-func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
+func (s *Session) createTable(ctx context.Context, st *sql.Statement, n *pg_query.CreateStmt) error {
 	if err := refuseTableClauses(n); err != nil {
 		return err
 	}
@@ -72,7 +78,10 @@ func (s *Session) createTable(st *sql.Statement, n *pg_query.CreateStmt) error {
 		return err
 	}
 	s.tx.local = s.tx.local.WithTable(b.t)
-	return nil
+	if err := b.addSequences(); err != nil {
+		return err
+	}
+	return b.addForeignKeys(ctx)
 }
 
 // refuseTableClauses names the clauses that are out of scope.
@@ -162,6 +171,23 @@ func (b *tableBuilder) build() error {
 		return err
 	}
 	b.t.DeriveKeys()
+	return b.addExpressions()
+}
+
+// addExpressions reads what may name any column: generated columns and checks.
+func (b *tableBuilder) addExpressions() error {
+	for i := range b.t.Columns {
+		if n := b.generated[i]; n != nil {
+			if err := b.generatedColumn(i, n); err != nil {
+				return err
+			}
+		}
+	}
+	for _, k := range b.checks {
+		if err := b.addCheck(k); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -177,7 +203,7 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 			return pgerr.New(pgerr.DuplicateColumn, `column name "%s" conflicts with a system column name`, name)
 		}
 	}
-	typ, err := b.columnType(d)
+	typ, domain, err := b.columnType(d)
 	if err != nil {
 		return err
 	}
@@ -192,33 +218,73 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 	case d.StorageName != "":
 		return pgerr.Unsupported("column STORAGE")
 	}
-	b.t.AddColumn(catalog.Column{Name: name, Type: typ}, codecOf(typ))
+	b.t.AddColumn(catalog.Column{Name: name, Type: typ, Domain: domain}, codecOf(typ))
+	col := len(b.t.Columns) - 1
+	if _, serial := serialType(d.TypeName); serial {
+		if err := b.serialColumn(col); err != nil {
+			return err
+		}
+	}
 	for _, c := range d.Constraints {
-		if err := b.columnConstraint(len(b.t.Columns)-1, c.GetConstraint()); err != nil {
+		if err := b.columnConstraint(col, c.GetConstraint()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *tableBuilder) columnType(d *pg_query.ColumnDef) (types.Type, error) {
-	names := d.TypeName.GetNames()
-	if len(names) == 1 {
-		switch n := names[0].GetString_().GetSval(); n {
-		case "serial", "serial4", "bigserial", "serial8", "smallserial", "serial2":
-			return types.Type{}, pgerr.Unsupported("type %s", n).At(b.st.Position(d.TypeName.Location))
-		}
-	}
-	typ, err := bind.TypeNameIn(b.st, d.TypeName)
+func (b *tableBuilder) serialColumn(col int) error {
+	q, err := b.columnSequence(col, false, nil)
 	if err != nil {
-		return typ, err
+		return err
+	}
+	c := &b.t.Columns[col]
+	c.NotNull, c.Default, c.Depends = true, nextvalText(q.OID), []catalog.Ref{relationRef(q.OID)}
+	return nil
+}
+
+// identityColumn is GENERATED ... AS IDENTITY: a default that the statements of
+// users may not replace at will.
+func (b *tableBuilder) identityColumn(col int, c *pg_query.Constraint) error {
+	column := &b.t.Columns[col]
+	pos := b.st.Position(c.Location)
+	switch {
+	case column.Type.OID != types.Int2 && column.Type.OID != types.Int4 && column.Type.OID != types.Int8:
+		return pgerr.New(pgerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+	case column.Identity != 0:
+		return pgerr.New(pgerr.SyntaxError, `multiple identity specifications for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+	case column.Default != "":
+		return pgerr.New(pgerr.SyntaxError, `both default and identity specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+	case b.null[col]:
+		return pgerr.New(pgerr.SyntaxError, `conflicting NULL/NOT NULL declarations for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+	}
+	q, err := b.columnSequence(col, true, c.Options)
+	if err != nil {
+		return err
+	}
+	column.Identity, column.NotNull, column.Default = c.GeneratedWhen[0], true, nextvalText(q.OID)
+	return nil
+}
+
+// columnType returns the type of a column's values, and the domain that it is
+// declared with.
+func (b *tableBuilder) columnType(d *pg_query.ColumnDef) (typ types.Type, domain types.OID, err error) {
+	if t, ok := serialType(d.TypeName); ok {
+		return types.T(t), 0, nil
+	}
+	typ, of, err := bind.DeclaredType(b.s.bindEnv(), b.st, d.TypeName)
+	if err != nil {
+		return typ, 0, err
+	}
+	if of != nil {
+		domain = of.OID
 	}
 	switch typ.OID {
-	case types.Unknown, types.Void, types.Record, types.Any, types.AnyArray, types.AnyElement, types.AnyNonArray,
+	case types.Unknown, types.Void, types.Record, types.Any, types.AnyArray, types.AnyElement, types.AnyNonArray, types.AnyEnum,
 		types.AnyCompatible, types.AnyCompatibleArray:
-		return typ, pgerr.New(pgerr.InvalidTableDefinition, `column "%s" has pseudo-type %s`, d.Colname, types.FormatType(typ))
+		return typ, 0, pgerr.New(pgerr.InvalidTableDefinition, `column "%s" has pseudo-type %s`, d.Colname, types.FormatType(typ))
 	}
-	return typ, nil
+	return typ, domain, nil
 }
 
 func collatable(t types.OID) bool {
@@ -266,18 +332,58 @@ func (b *tableBuilder) columnConstraint(col int, c *pg_query.Constraint) error {
 		}
 		column.NotNull = true
 	case pg_query.ConstrType_CONSTR_DEFAULT:
+		if column.Identity != 0 {
+			return pgerr.New(pgerr.SyntaxError, `both default and identity specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+		}
+		if b.generated[col] != nil {
+			return pgerr.New(pgerr.SyntaxError, `both default and generation expression specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
+		}
 		if column.Default != "" {
 			return pgerr.New(pgerr.SyntaxError, `multiple default values specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
 		}
-		text, err := b.s.defaultText(c.RawExpr, column)
-		if err != nil {
-			return err
+		return b.s.setDefault(b.st, column, c.RawExpr)
+	case pg_query.ConstrType_CONSTR_IDENTITY:
+		return b.identityColumn(col, c)
+	case pg_query.ConstrType_CONSTR_GENERATED:
+		if column.Default != "" {
+			return pgerr.New(pgerr.SyntaxError, `both default and generation expression specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
 		}
-		column.Default = text
+		if b.generated == nil {
+			b.generated = map[int]*pg_query.Node{}
+		}
+		b.generated[col] = c.RawExpr
+	case pg_query.ConstrType_CONSTR_CHECK:
+		b.checks = append(b.checks, checkClause{c, column.Name})
+	case pg_query.ConstrType_CONSTR_FOREIGN:
+		return b.addForeign(c, []string{column.Name})
+	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_DEFERRED,
+		pg_query.ConstrType_CONSTR_ATTR_NOT_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_IMMEDIATE:
+		return b.when(col, c)
 	case pg_query.ConstrType_CONSTR_PRIMARY, pg_query.ConstrType_CONSTR_UNIQUE:
 		return b.addKey(c, []string{column.Name})
 	default:
 		return refuseConstraint(c)
+	}
+	return nil
+}
+
+// when serves DEFERRABLE and INITIALLY DEFERRED after a column's REFERENCES.
+func (b *tableBuilder) when(col int, c *pg_query.Constraint) error {
+	var f *pg_query.Constraint
+	if n := len(b.foreign); n > 0 && len(b.foreign[n-1].columns) == 1 && b.foreign[n-1].columns[0] == b.t.Columns[col].Name {
+		f = b.foreign[n-1].c
+	}
+	switch c.Contype {
+	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE:
+		if f == nil {
+			return pgerr.Unsupported("DEFERRABLE constraint")
+		}
+		f.Deferrable = true
+	case pg_query.ConstrType_CONSTR_ATTR_DEFERRED:
+		if f == nil {
+			return pgerr.Unsupported("DEFERRABLE constraint")
+		}
+		f.Deferrable, f.Initdeferred = true, true
 	}
 	return nil
 }
@@ -290,6 +396,15 @@ func (b *tableBuilder) tableConstraint(c *pg_query.Constraint) error {
 			names[i] = k.GetString_().GetSval()
 		}
 		return b.addKey(c, names)
+	case pg_query.ConstrType_CONSTR_CHECK:
+		b.checks = append(b.checks, checkClause{c: c})
+		return nil
+	case pg_query.ConstrType_CONSTR_FOREIGN:
+		names := make([]string, len(c.FkAttrs))
+		for i, k := range c.FkAttrs {
+			names[i] = stringOf(k)
+		}
+		return b.addForeign(c, names)
 	}
 	return refuseConstraint(c)
 }
@@ -297,20 +412,8 @@ func (b *tableBuilder) tableConstraint(c *pg_query.Constraint) error {
 // refuseConstraint names a constraint that is out of scope.
 func refuseConstraint(c *pg_query.Constraint) error {
 	switch c.Contype {
-	case pg_query.ConstrType_CONSTR_CHECK:
-		return pgerr.Unsupported("CHECK constraint")
-	case pg_query.ConstrType_CONSTR_FOREIGN:
-		return pgerr.Unsupported("FOREIGN KEY constraint")
 	case pg_query.ConstrType_CONSTR_EXCLUSION:
 		return pgerr.Unsupported("EXCLUDE constraint")
-	case pg_query.ConstrType_CONSTR_IDENTITY:
-		return pgerr.Unsupported("GENERATED AS IDENTITY")
-	case pg_query.ConstrType_CONSTR_GENERATED:
-		return pgerr.Unsupported("generated column")
-	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_DEFERRED:
-		return pgerr.Unsupported("DEFERRABLE constraint")
-	case pg_query.ConstrType_CONSTR_ATTR_NOT_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_IMMEDIATE:
-		return nil
 	}
 	return pgerr.Unsupported("this constraint")
 }

@@ -13,6 +13,7 @@ import (
 
 	"tsdb/colstore"
 	"tsdb/colstore/kernels"
+	"tsdb/exec/spill"
 	"tsdb/planner"
 	"tsdb/sql"
 	"tsdb/sql/catalog"
@@ -36,6 +37,8 @@ type Engine struct {
 	bound  *lru[*planner.Bound]
 
 	metrics metrics
+
+	sequences sequences
 
 	followRows int64 // tables with fewer rows are rewritten while writers wait
 
@@ -81,6 +84,11 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	e := &Engine{store: store, o: o, stopping: make(chan struct{}), ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, rewrites: map[types.OID]*rewriting{}, nextPID: 1000, followRows: followRows,
 		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
+	if o.Temp != "" {
+		if err := spill.Clear(o.Temp); err != nil {
+			return nil, err
+		}
+	}
 	snap, ok, err := catalog.Load(store.Meta)
 	if err != nil {
 		return nil, err
@@ -92,6 +100,9 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 		}
 	}
 	e.published.Store(snap)
+	if err := e.loadSequences(snap); err != nil {
+		return nil, err
+	}
 	return e, e.dropLeftTemp()
 }
 
@@ -192,6 +203,7 @@ func (e *Engine) Close() error {
 		s.end(adminShutdown())
 		s.inside.Unlock()
 	}
+	e.closeSequences()
 	return nil
 }
 
@@ -234,7 +246,8 @@ func (e *Engine) NewSession(st Start) (*Session, error) {
 	}
 	s := &Session{e: e, client: st.Client, user: st.User, database: st.Database, started: e.now(), state: "idle",
 		done: make(chan struct{}), known: map[string]string{}, prepared: map[string]*prepared{}, portals: map[string]*portal{}}
-	s.tctx.Names = pgcatalog.Names{Ctx: &functions.Ctx{Session: s}}
+	names := pgcatalog.Names{Ctx: &functions.Ctx{Session: s}}
+	s.tctx.Names, s.tctx.Enums = names, names
 	s.reset = map[string]string{
 		"session_authorization": st.User,
 		"is_superuser":          onOff(role.Superuser),

@@ -42,6 +42,7 @@ import (
 type Options struct {
 	Logger      *slog.Logger
 	QueryMemory int64            // budget of one query in bytes; 0: 1 GiB
+	Temp        string           // directory of temporary files, for this engine alone; empty: queries do not spill
 	Workers     int              // per parallel operator; 0: number of CPUs
 	Version     string           // of the binary, for version()
 	Connections int              // what SHOW max_connections says; 0: 1000
@@ -97,6 +98,9 @@ type Session struct {
 	tx         *transaction // nil: no statement since the last Sync or commit
 	failedWait bool         // an extended-protocol error waits for Sync
 	stmtTime   int64
+
+	sequences    map[types.OID]*takenValues // for currval and CACHE
+	lastSequence types.OID
 
 	prepared map[string]*prepared
 	portals  map[string]*portal

@@ -32,6 +32,12 @@ type transaction struct {
 	vals  settingValues // as they were at the start, for ROLLBACK
 	saves []savepoint
 
+	// deferred are checks of foreign keys that wait for COMMIT; constraints and
+	// allConstraints (1: deferred, -1: immediate) are what SET CONSTRAINTS said.
+	deferred       []*pendingCheck
+	constraints    map[types.OID]bool
+	allConstraints int
+
 	fixed *view // REPEATABLE READ: what every statement reads, but for what the transaction wrote
 
 	// Guarded by tableLocks.mu.
@@ -153,7 +159,10 @@ func (s *Session) commit(ctx context.Context) error {
 		return nil
 	}
 	s.closePortals()
-	err := s.endTransactionTemp(ctx)
+	err := s.checkDeferred(ctx, nil)
+	if err == nil {
+		err = s.endTransactionTemp(ctx)
+	}
 	if err == nil {
 		err = s.commitStore(ctx, tx)
 	}

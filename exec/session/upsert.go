@@ -279,7 +279,7 @@ func (u *upsert) updateRows(m *colstore.Match, out *vector.Batch) error {
 	if err := u.w.update(&view{snap: m.Snap}, id, out); err != nil || u.w.returning == nil {
 		return err
 	}
-	kept := out.Clone()
+	kept := u.w.stored(out).Clone()
 	for i := range kept.N {
 		u.shown = append(u.shown, shownRow{m.Of[kept.Cols[id+1].I64[i]], kept, i})
 	}

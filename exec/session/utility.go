@@ -62,7 +62,7 @@ func (s *Session) utility(ctx context.Context, a *analyzed, r Result) (string, e
 		}
 		return "", pgerr.New(pgerr.InvalidCursorName, `cursor "%s" does not exist`, n.ClosePortalStmt.Portalname)
 	case *pg_query.Node_ConstraintsSetStmt:
-		return "SET CONSTRAINTS", nil // no constraint is deferrable
+		return "SET CONSTRAINTS", s.setConstraints(ctx, n.ConstraintsSetStmt)
 	}
 	if tag, handled, err := s.definition(ctx, a); handled {
 		return tag, err
@@ -75,7 +75,7 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 	var run func() error
 	switch n := a.st.Node.GetNode().(type) {
 	case *pg_query.Node_CreateStmt:
-		tag, run = "CREATE TABLE", func() error { return s.createTable(a.st, n.CreateStmt) }
+		tag, run = "CREATE TABLE", func() error { return s.createTable(ctx, a.st, n.CreateStmt) }
 	case *pg_query.Node_DropStmt:
 		tag = commandName(a.st.Node)
 		run = func() error { return s.drop(ctx, n.DropStmt) }
@@ -89,6 +89,10 @@ func (s *Session) definition(ctx context.Context, a *analyzed) (tag string, hand
 		tag, run = "ALTER ROLE", func() error { return s.alterRole(n.AlterRoleStmt) }
 	case *pg_query.Node_DropRoleStmt:
 		tag, run = "DROP ROLE", func() error { return s.dropRole(n.DropRoleStmt) }
+	case *pg_query.Node_CreateSeqStmt:
+		tag, run = "CREATE SEQUENCE", func() error { return s.createSequence(a.st, n.CreateSeqStmt) }
+	case *pg_query.Node_AlterSeqStmt:
+		tag, run = "ALTER SEQUENCE", func() error { return s.alterSequence(ctx, a.st, n.AlterSeqStmt) }
 	case *pg_query.Node_ClusterStmt:
 		tag, run = "CLUSTER", func() error { return s.cluster(ctx, n.ClusterStmt) }
 	case *pg_query.Node_ReindexStmt:

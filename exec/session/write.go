@@ -11,6 +11,7 @@ import (
 	"tsdb/planner"
 	"tsdb/sql/catalog"
 	"tsdb/sql/functions"
+	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
 
@@ -30,6 +31,10 @@ type writer struct {
 	returning *returning // nil: no RETURNING
 	checks    []viewCheck
 	profiled  func(*cursor)
+	rules     *rowRules   // nil: none, or not looked for yet
+	ruled     bool        // they were looked for
+	refs      *references // nil: no foreign key is concerned, or not looked for yet
+	refsReady bool
 	flat      []*vector.Vector
 	out       vector.Batch
 }
@@ -41,8 +46,11 @@ func (s *Session) newWriter(ctx context.Context, t *catalog.Table) *writer {
 	return &writer{s: s, ctx: ctx, t: t, tx: tx, mark: tx.Savepoint(), flat: make([]*vector.Vector, len(t.Columns))}
 }
 
-// finish undoes the statement's rows if it failed.
+// finish checks foreign keys, and undoes the statement's rows if it failed.
 func (w *writer) finish(err error) error {
+	if err == nil && w.refs != nil {
+		err = w.refs.finish(w.ctx)
+	}
 	if err != nil {
 		w.tx.RollbackTo(w.mark)
 	}
@@ -71,7 +79,8 @@ func (w *writer) append(b *vector.Batch) error {
 	return w.returned(&w.out)
 }
 
-// prepare makes w.out the rows of cols, flat, and checks their NOT NULL columns.
+// prepare makes w.out the rows of cols, flat, with generated columns computed,
+// and checks their NOT NULL columns and the table's checks.
 func (w *writer) prepare(cols []*vector.Vector, n int) error {
 	w.out.Cols, w.out.N = w.out.Cols[:0], n
 	for i, c := range cols {
@@ -83,7 +92,24 @@ func (w *writer) prepare(cols []*vector.Vector, n int) error {
 		}
 		w.out.Cols = append(w.out.Cols, c)
 	}
-	return w.checkNulls(&w.out)
+	if !w.ruled {
+		var err error
+		if w.rules, err = w.s.rowRules(w.s.catalog(), w.t); err != nil {
+			return err
+		}
+		w.ruled = true
+	}
+	if w.rules == nil {
+		return w.checkRow(&w.out, n, "")
+	}
+	if err := w.rules.generate(&w.out); err != nil {
+		return err
+	}
+	row, name, err := w.rules.violated(&w.out)
+	if err != nil {
+		return err
+	}
+	return w.checkRow(&w.out, row, name)
 }
 
 // store appends rows that are complete and checked.
@@ -98,7 +124,37 @@ func (w *writer) store(b *vector.Batch, o *table.AppendOptions) (n int64, err er
 	if err != nil {
 		return n, w.located(err)
 	}
-	return n, nil
+	return n, w.noteWritten(b)
+}
+
+// foreign returns what the statement has to check of foreign keys, nil for none.
+func (w *writer) foreign() (*references, error) {
+	if !w.refsReady {
+		var err error
+		if w.refs, err = w.s.references(w.t); err != nil {
+			return nil, err
+		}
+		w.refsReady = true
+	}
+	return w.refs, nil
+}
+
+func (w *writer) noteWritten(b *vector.Batch) error {
+	r, err := w.foreign()
+	if r == nil || err != nil {
+		return err
+	}
+	return r.written(b)
+}
+
+// rowsBefore returns the rows that are about to be changed, where a foreign key
+// references the table; nil otherwise.
+func (w *writer) rowsBefore(v *view, ids *vector.Vector) (*vector.Batch, error) {
+	r, err := w.foreign()
+	if r == nil || err != nil || len(r.in) == 0 {
+		return nil, err
+	}
+	return v.snap.Rows(w.t.Storage.ID, ids)
 }
 
 // returned computes RETURNING for rows that have been changed.
@@ -122,9 +178,10 @@ func (w *writer) located(err error) error {
 	return e
 }
 
-// checkNulls finds the first row with a NULL in a NOT NULL column.
-func (w *writer) checkNulls(b *vector.Batch) error {
-	row, col := b.N, -1
+// checkRow finds the first row with a NULL in a NOT NULL column, up to bad, the
+// first row for which the named check is false, or b.N.
+func (w *writer) checkRow(b *vector.Batch, bad int, check string) error {
+	row, col := min(bad+1, b.N), -1
 	for i := range w.t.Columns {
 		v := b.Cols[i]
 		if !w.t.Columns[i].NotNull || !v.HasNulls() {
@@ -137,10 +194,16 @@ func (w *writer) checkNulls(b *vector.Batch) error {
 			}
 		}
 	}
-	if col < 0 {
+	var e *pgerr.Error
+	switch {
+	case col >= 0:
+		e = w.s.nullViolation(w.t, b, row, col)
+	case bad < b.N:
+		row = bad
+		e = w.s.checkViolation(w.t, b, row, check)
+	default:
 		return nil
 	}
-	e := w.s.nullViolation(w.t, b, row, col)
 	if w.where != nil {
 		e.Where = w.where(row)
 	}
@@ -149,7 +212,13 @@ func (w *writer) checkNulls(b *vector.Batch) error {
 
 func (s *Session) insertBulk(ctx context.Context, w *writer, bulk *planner.BulkInsert, v *view) error {
 	c := s.functionCtx()
-	f, err := s.newFiller(c, v.cat, w.t, bulk.Target)
+	target := slices.Clone(bulk.Target)
+	for i, skip := range bulk.Overridden {
+		if skip {
+			target[i] = -1
+		}
+	}
+	f, err := s.newFiller(c, v.cat, w.t, target)
 	if err != nil {
 		return err
 	}
@@ -188,7 +257,7 @@ func (s *Session) newFiller(c *functions.Ctx, cat *catalog.Snapshot, t *catalog.
 		if f.source[i] >= 0 {
 			continue
 		}
-		if t.Columns[i].Default == "" {
+		if cat.DefaultOf(&t.Columns[i]) == "" {
 			n := vector.New(t.Columns[i].Type.Kind(), 1)
 			n.AppendNull()
 			n.Const = true
