@@ -31,7 +31,7 @@ const (
 	textDate
 	textTimestamp
 	textTimestampTZ
-	binAny // types.AppendBinary; from here on the format is binary
+	binAny // types.AppendWire; from here on the format is binary
 	binBool
 	binInt16
 	binInt32
@@ -194,7 +194,7 @@ func (c *column) append(dst []byte, row int, ctx *types.Context) []byte {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
 	if c.enc >= binAny {
-		dst = c.appendBinary(dst, row)
+		dst = c.appendBinary(dst, row, ctx)
 	} else {
 		dst = c.appendText(dst, row, ctx)
 	}

@@ -13,7 +13,7 @@ const (
 	epochMicros = epochDays * dayMicros
 )
 
-func (c *column) appendBinary(dst []byte, row int) []byte {
+func (c *column) appendBinary(dst []byte, row int, ctx *types.Context) []byte {
 	v, p := c.vec, row&c.mask
 	switch c.enc {
 	case binBool:
@@ -50,5 +50,5 @@ func (c *column) appendBinary(dst []byte, row int) []byte {
 	case binJSONB:
 		return append(append(dst, 1), v.Bytes(row)...)
 	}
-	return types.AppendBinary(dst, c.typ, v, row)
+	return types.AppendWire(dst, c.typ, v, row, ctx)
 }

@@ -163,11 +163,14 @@ func (r *binaryReader) readField(i int) error {
 	if !ok {
 		return badFormat("unexpected EOF in COPY data")
 	}
-	return types.ParseBinary(r.batch.Cols[i], r.cols[i].Type, b)
+	return types.ParseWire(r.batch.Cols[i], r.cols[i].Type, b, r.ctx)
 }
 
 // binaryWriter writes the same format.
-type binaryWriter struct{ cols []Column }
+type binaryWriter struct {
+	cols []Column
+	ctx  *types.Context
+}
 
 // Header appends the signature, no flags and no extension.
 func (w *binaryWriter) Header(dst []byte) []byte {
@@ -186,7 +189,7 @@ func (w *binaryWriter) Rows(dst []byte, ends []int, b *vector.Batch) ([]byte, []
 			}
 			at := len(dst)
 			dst = append(dst, 0, 0, 0, 0)
-			dst = types.AppendBinary(dst, c.Type, v, i)
+			dst = types.AppendWire(dst, c.Type, v, i, w.ctx)
 			binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 		}
 		ends = append(ends, len(dst))

@@ -128,7 +128,7 @@ type Writer interface {
 // NewWriter returns a writer of text, CSV or binary.
 func NewWriter(cols []Column, o Options, c *types.Context) Writer {
 	if o.Format == Binary {
-		return &binaryWriter{cols: cols}
+		return &binaryWriter{cols: cols, ctx: c}
 	}
 	return newDelimitedWriter(cols, o.withDefaults(), c)
 }

@@ -198,7 +198,7 @@ func (s *Session) domainOf(c logical.Column) types.OID {
 
 func pseudoType(t types.OID) bool {
 	switch t {
-	case types.Unknown, types.Void, types.Record, types.Any, types.AnyArray, types.AnyElement, types.AnyNonArray,
+	case types.Unknown, types.Void, types.Record, types.Any, types.AnyArray, types.AnyElement, types.AnyNonArray, types.AnyEnum,
 		types.AnyCompatible, types.AnyCompatibleArray:
 		return true
 	}

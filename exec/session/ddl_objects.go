@@ -38,6 +38,14 @@ func (s *Session) objectDefinition(ctx context.Context, a *analyzed) (string, fu
 		return tagged("ALTER "+objectName(n.AlterObjectSchemaStmt.ObjectType), func() error { return s.setSchema(ctx, n.AlterObjectSchemaStmt) })
 	case *pg_query.Node_AlterOwnerStmt:
 		return tagged("ALTER "+objectName(n.AlterOwnerStmt.ObjectType), func() error { return s.setOwner(n.AlterOwnerStmt) })
+	case *pg_query.Node_CreateEnumStmt:
+		return tagged("CREATE TYPE", func() error { return s.createEnum(n.CreateEnumStmt) })
+	case *pg_query.Node_AlterEnumStmt:
+		return tagged("ALTER TYPE", func() error { return s.alterEnum(n.AlterEnumStmt) })
+	case *pg_query.Node_CreateDomainStmt:
+		return tagged("CREATE DOMAIN", func() error { return s.createDomain(a.st, n.CreateDomainStmt) })
+	case *pg_query.Node_AlterDomainStmt:
+		return tagged("ALTER DOMAIN", func() error { return s.alterDomain(ctx, a.st, n.AlterDomainStmt) })
 	case *pg_query.Node_CreateSchemaStmt:
 		return tagged("CREATE SCHEMA", func() error { return s.createSchema(ctx, a.st, n.CreateSchemaStmt) })
 	case *pg_query.Node_CommentStmt:

@@ -28,7 +28,7 @@ func (x *alteration) changeType(name string, d *pg_query.ColumnDef) error {
 		return err
 	}
 	d.Colname = name
-	typ, err := x.columnType(d)
+	typ, domain, err := x.columnType(d)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (x *alteration) changeType(name string, d *pg_query.ColumnDef) error {
 		return err
 	}
 	old := c.Type
-	c.Type, c.Domain = typ, 0
+	c.Type, c.Domain = typ, domain
 	if c.Default != "" {
 		if _, err := x.s.boundDefault(x.s.functionCtx(), x.s.catalog(), c.Default, c); err != nil {
 			return pgerr.New(pgerr.DatatypeMismatch, `default for column "%s" cannot be cast automatically to type %s`, name, types.FormatType(typ))

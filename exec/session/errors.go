@@ -21,7 +21,7 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 	}
 	var pe *pgerr.Error
 	if errors.As(err, &pe) {
-		return pe
+		return s.nameEnums(pe)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		if cause := context.Cause(ctx); errors.As(cause, &pe) {
@@ -62,6 +62,17 @@ func (s *Session) wrap(ctx context.Context, err error) error {
 	}
 	s.e.o.Logger.Error("statement failed unexpectedly", "error", err)
 	return pgerr.From(err)
+}
+
+// nameEnums puts the names of enums into a message.
+func (s *Session) nameEnums(e *pgerr.Error) *pgerr.Error {
+	message, detail, hint := types.NameEnums(e.Message, s.tctx.Enums), types.NameEnums(e.Detail, s.tctx.Enums), types.NameEnums(e.Hint, s.tctx.Enums)
+	if message == e.Message && detail == e.Detail && hint == e.Hint {
+		return e
+	}
+	n := *e
+	n.Message, n.Detail, n.Hint = message, detail, hint
+	return &n
 }
 
 // corruption names what is damaged as people know it, then as storage does.

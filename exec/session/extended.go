@@ -213,7 +213,7 @@ func (s *Session) paramValue(t types.Type, format int16, value []byte, number in
 			err = types.ParseText(v, t, value, &s.tctx)
 		}
 	case 1:
-		err = types.ParseBinary(v, t, value)
+		err = types.ParseWire(v, t, value, &s.tctx)
 		if err != nil {
 			e := *pgerr.From(err)
 			if e.Message == "incorrect binary data format" {

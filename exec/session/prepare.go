@@ -19,7 +19,7 @@ import (
 func (s *Session) prepareCommand(st *sql.Statement, n *pg_query.PrepareStmt) error {
 	declared := make([]types.OID, len(n.Argtypes))
 	for i, t := range n.Argtypes {
-		typ, err := bind.TypeNameIn(st, t.GetTypeName())
+		typ, err := bind.TypeNameIn(s.bindEnv(), st, t.GetTypeName())
 		if err != nil {
 			return err
 		}

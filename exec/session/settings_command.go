@@ -86,7 +86,7 @@ func (s *Session) setValue(st *sql.Statement, n *pg_query.VariableSetStmt) (stri
 func (s *Session) zoneInterval(st *sql.Statement, c *pg_query.TypeCast) (string, error) {
 	text := constText(c.Arg)
 	v := vector.New(vector.Fixed16, 1)
-	t, err := bind.TypeNameIn(st, c.TypeName)
+	t, err := bind.TypeNameIn(nil, st, c.TypeName)
 	if err != nil {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func (b *binder) convert(e scalar.Expr, want types.Type, how conversion) (scalar
 
 func isPseudo(t types.OID) bool {
 	switch t {
-	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyCompatible, types.AnyCompatibleArray:
+	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyEnum, types.AnyCompatible, types.AnyCompatibleArray:
 		return true
 	}
 	return false

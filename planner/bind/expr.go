@@ -318,7 +318,7 @@ func (b *binder) typeCast(n *pg_query.TypeCast, c exprCtx) (scalar.Expr, error) 
 	if err := b.checkTypeSchema(n.TypeName); err != nil {
 		return nil, err
 	}
-	want, err := TypeNameIn(b.st, n.TypeName)
+	want, domain, err := DeclaredType(b.env, b.st, n.TypeName)
 	if err != nil {
 		return nil, err
 	}
@@ -332,7 +332,11 @@ func (b *binder) typeCast(n *pg_query.TypeCast, c exprCtx) (scalar.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	return b.explicitCast(e, want, n, locateIfUnknown(operand{e, n.Arg}))
+	out, err := b.explicitCast(e, want, n, locateIfUnknown(operand{e, n.Arg}))
+	if err != nil || domain == nil {
+		return out, err
+	}
+	return b.inDomain(out, domain)
 }
 
 // checkTypeSchema refuses a type's name in a schema that does not exist.

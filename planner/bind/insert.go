@@ -195,9 +195,9 @@ func (in *inserter) defaultOf(i int) (scalar.Expr, error) {
 	}
 	col := &in.table.Columns[i]
 	var e scalar.Expr = nullConst(col.Type)
-	if col.Default != "" {
+	if text := in.env.Catalog.DefaultOf(col); text != "" {
 		var err error
-		if e, err = namedExpression(in.env, col.Default, col.Name, col.Type); err != nil {
+		if e, err = namedExpression(in.env, text, col.Name, col.Type); err != nil {
 			return nil, err
 		}
 	}

@@ -156,7 +156,7 @@ func TestTypeName(t *testing.T) {
 		}
 		node := sts[0].Node.GetCreateStmt().TableElts[0].GetColumnDef().TypeName
 		got := ""
-		if typ, err := bind.TypeNameIn(sts[0], node); err != nil {
+		if typ, err := bind.TypeNameIn(nil, sts[0], node); err != nil {
 			e := pgerr.From(err)
 			got = "! " + string(e.Code) + " " + e.Message
 			if e.Position != 19 {

@@ -6,6 +6,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/sql"
+	"tsdb/sql/catalog"
 	"tsdb/sql/pgerr"
 	"tsdb/sql/types"
 )
@@ -29,25 +30,89 @@ var absentTypes = map[string]bool{
 }
 
 // TypeNameIn resolves the name of a type, with modifiers and array bounds, in
-// the text of st.
+// the text of st. For a domain it returns the type that its values have.
 //
 // Errors: 42704 unknown type, 42601 and 22023 bad modifier, 0A000 serial types.
-func TypeNameIn(st *sql.Statement, node *pg_query.TypeName) (types.Type, error) {
-	t, err := resolveTypeName(node)
-	if err != nil {
-		return t, pgerr.From(err).At(st.Position(node.GetLocation()))
-	}
-	return t, nil
+func TypeNameIn(env *Env, st *sql.Statement, node *pg_query.TypeName) (types.Type, error) {
+	t, _, err := DeclaredType(env, st, node)
+	return t, err
 }
 
-func resolveTypeName(n *pg_query.TypeName) (types.Type, error) {
+// DeclaredType is TypeNameIn that also tells which domain the name is, nil for
+// other types.
+func DeclaredType(env *Env, st *sql.Statement, node *pg_query.TypeName) (types.Type, *catalog.Domain, error) {
+	t, d, err := env.resolveTypeName(node)
+	if err != nil {
+		return t, nil, pgerr.From(err).At(st.Position(node.GetLocation()))
+	}
+	return t, d, nil
+}
+
+func (env *Env) resolveTypeName(n *pg_query.TypeName) (types.Type, *catalog.Domain, error) {
 	none := types.Type{}
 	if n.GetPctType() {
-		return none, unsupported("%TYPE")
+		return none, nil, unsupported("%TYPE")
 	}
 	if n.GetSetof() {
-		return none, unsupported("SETOF")
+		return none, nil, unsupported("SETOF")
 	}
+	if oid, d := env.catalogType(n.GetNames()); oid != 0 {
+		return declaredType(n, oid, d)
+	}
+	t, err := builtinType(n)
+	return t, nil, err
+}
+
+// catalogType finds an enum, an array of an enum by its name "_mood", or a
+// domain, whose OID it returns too.
+func (env *Env) catalogType(names []*pg_query.Node) (types.OID, *catalog.Domain) {
+	if env == nil || env.Catalog == nil || len(names) == 0 || len(names) > 2 {
+		return 0, nil
+	}
+	name, path := lastName(names), env.SearchPath
+	if len(names) == 2 {
+		sc, ok := env.Catalog.Schema(stringOf(names[0]))
+		if !ok {
+			return 0, nil
+		}
+		path = []types.OID{sc.OID}
+	}
+	for _, schema := range path {
+		if e, ok := env.Catalog.Enum(schema, name); ok {
+			return e.OID, nil
+		}
+		if d, ok := env.Catalog.Domain(schema, name); ok {
+			return d.OID, d
+		}
+		if rest, ok := strings.CutPrefix(name, "_"); ok {
+			if e, ok := env.Catalog.Enum(schema, rest); ok {
+				return types.ArrayOf(e.OID), nil
+			}
+		}
+		if _, ok := typeByName(name); ok && schema == catalog.PgCatalogOID {
+			return 0, nil
+		}
+	}
+	return 0, nil
+}
+
+func declaredType(n *pg_query.TypeName, oid types.OID, d *catalog.Domain) (types.Type, *catalog.Domain, error) {
+	none, array := types.Type{}, len(n.GetArrayBounds()) > 0
+	switch {
+	case len(n.GetTypmods()) > 0:
+		return none, nil, pgerr.New(pgerr.SyntaxError, "type modifier is not allowed for type \"%s\"", lastName(n.GetNames()))
+	case d != nil && array:
+		return none, nil, pgerr.Unsupported("an array of the domain %s", d.Name)
+	case d != nil:
+		return types.Type{OID: d.Base, Mod: d.Mod}, d, nil
+	case array && types.ElemOf(oid) == 0:
+		oid = types.ArrayOf(oid)
+	}
+	return types.T(oid), nil, nil
+}
+
+func builtinType(n *pg_query.TypeName) (types.Type, error) {
+	none := types.Type{}
 	names := n.GetNames()
 	name := lastName(names)
 	if len(names) > 1 && stringOf(names[0]) != "pg_catalog" || len(names) > 2 {

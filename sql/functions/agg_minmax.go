@@ -274,7 +274,7 @@ func init() {
 		reg(types.Int2, func() AggState { return &extremeFixed[int16]{get: i16s, max: m} })
 		reg(types.Int4, func() AggState { return &extremeFixed[int32]{get: i32s, max: m} })
 		reg(types.Date, func() AggState { return &extremeFixed[int32]{get: i32s, max: m} })
-		for _, t := range []types.OID{types.Int8, types.Time, types.Timestamp, types.TimestampTZ} {
+		for _, t := range []types.OID{types.Int8, types.Time, types.Timestamp, types.TimestampTZ, types.AnyEnum} {
 			reg(t, func() AggState { return &extremeFixed[int64]{get: i64s, max: m} })
 		}
 		reg(types.Oid, func() AggState { return &extremeFixed[uint32]{get: u32s, max: m} })

@@ -318,6 +318,7 @@ func init() {
 	for _, t := range []types.OID{types.Time, types.Timestamp, types.TimestampTZ} {
 		compareFamily(t, func(r relation) Kernel { return compareInts(i64s, r) })
 	}
+	compareFamily(types.AnyEnum, func(r relation) Kernel { return compareInts(i64s, r) })
 	compareFamily(types.Oid, func(r relation) Kernel { return compareInts(u32s, r) })
 	comparePair(types.Int2, types.Int4, func(r relation) Kernel { return compareMixedInts(i16s, i32s, r) })
 	comparePair(types.Int2, types.Int8, func(r relation) Kernel { return compareMixedInts(i16s, i64s, r) })

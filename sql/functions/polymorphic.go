@@ -4,7 +4,7 @@ import "tsdb/sql/types"
 
 func isPolymorphic(t types.OID) bool {
 	switch t {
-	case types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyCompatible, types.AnyCompatibleArray:
+	case types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyEnum, types.AnyCompatible, types.AnyCompatibleArray:
 		return true
 	}
 	return false
@@ -31,8 +31,8 @@ func polymorphicTypes(params, args []types.OID) (bound, bool) {
 			continue
 		}
 		switch p {
-		case types.AnyElement, types.AnyNonArray:
-			if p == types.AnyNonArray && types.ElemOf(a) != 0 {
+		case types.AnyElement, types.AnyNonArray, types.AnyEnum:
+			if p == types.AnyNonArray && types.ElemOf(a) != 0 || p == types.AnyEnum && !types.IsEnum(a) {
 				return b, false
 			}
 			if b.elem != 0 && b.elem != a {
@@ -69,7 +69,7 @@ func polymorphicTypes(params, args []types.OID) (bound, bool) {
 
 func (b bound) concrete(p types.OID) types.OID {
 	switch p {
-	case types.AnyElement, types.AnyNonArray:
+	case types.AnyElement, types.AnyNonArray, types.AnyEnum:
 		return b.elem
 	case types.AnyArray:
 		return types.ArrayOf(b.elem)

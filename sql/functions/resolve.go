@@ -305,7 +305,7 @@ func categoryOf(t types.OID) (byte, bool) {
 	switch t {
 	case types.Unknown:
 		return 'X', false
-	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyCompatible, types.AnyCompatibleArray, types.Record, types.Void:
+	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyEnum, types.AnyCompatible, types.AnyCompatibleArray, types.Record, types.Void:
 		return 'P', false
 	}
 	info, ok := types.Lookup(t)

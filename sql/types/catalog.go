@@ -88,6 +88,7 @@ var infos = []Info{
 	{2776, "anynonarray", 4, 0, 0, 'P', false, ','},
 	{2950, "uuid", 16, 0, 2951, 'U', false, ','},
 	{2951, "_uuid", -1, 2950, 0, 'A', false, ','},
+	{3500, "anyenum", 4, 0, 0, 'P', false, ','},
 	{3802, "jsonb", -1, 0, 3807, 'U', false, ','},
 	{3807, "_jsonb", -1, 3802, 0, 'A', false, ','},
 	{4089, "regnamespace", 4, 0, 4090, 'N', false, ','},
@@ -128,7 +129,15 @@ func find(oid OID) *Info {
 }
 
 // Lookup returns the type of an OID.
+//
+// Of an enum and its array it knows all but the name.
 func Lookup(oid OID) (*Info, bool) {
+	switch {
+	case IsEnum(oid):
+		return &Info{OID: oid, Len: 4, Array: enumArray(oid), Category: 'E', Delim: ','}, true
+	case IsEnumArray(oid):
+		return &Info{OID: oid, Len: -1, Elem: enumOfArray(oid), Category: 'A', Delim: ','}, true
+	}
 	in := find(oid)
 	return in, in != nil
 }
@@ -154,6 +163,9 @@ func All() []Info { return infos }
 
 // ArrayOf returns the array type over oid, 0 if there is none.
 func ArrayOf(oid OID) OID {
+	if IsEnum(oid) {
+		return enumArray(oid)
+	}
 	if in := find(oid); in != nil {
 		return in.Array
 	}
@@ -163,6 +175,9 @@ func ArrayOf(oid OID) OID {
 // ElemOf returns the element type of an array type (also int2vector,
 // oidvector), 0 if oid is not one.
 func ElemOf(oid OID) OID {
+	if IsEnumArray(oid) {
+		return enumOfArray(oid)
+	}
 	if in := find(oid); in != nil && in.Category == 'A' {
 		return in.Elem
 	}
@@ -179,10 +194,16 @@ var sqlNames = map[OID]string{
 }
 
 // FormatType returns the SQL spelling as PostgreSQL's format_type gives it,
-// such as "timestamp with time zone" or "numeric(10,2)".
+// such as "timestamp with time zone" or "numeric(10,2)". The name of an
+// enum is only known to the catalog: NameEnums puts it into a text later.
 func FormatType(t Type) string {
-	if t.OID == 0 {
+	switch {
+	case t.OID == 0:
 		return "-"
+	case IsEnum(t.OID):
+		return enumMark(t.OID)
+	case IsEnumArray(t.OID):
+		return enumMark(enumOfArray(t.OID)) + "[]"
 	}
 	in := find(t.OID)
 	if in == nil {

@@ -11,6 +11,9 @@ import (
 // function of the type prints it. The row is not NULL.
 func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte {
 	p := i & v.Mask()
+	if IsEnum(t.OID) {
+		return appendEnumLabel(dst, t.OID, v.I64[p], c)
+	}
 	switch t.OID {
 	case Bool:
 		if v.Bool(i) {
@@ -70,6 +73,9 @@ func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte 
 //
 // Errors: *pgerr.Error, 22P02, 22007, 22008, 22003, 22001; v is unchanged then.
 func ParseText(v *vector.Vector, t Type, s []byte, c *Context) error {
+	if IsEnum(t.OID) {
+		return parseEnum(v, t.OID, s, c)
+	}
 	switch t.OID {
 	case Bool:
 		b, err := ParseBool(s)

@@ -22,6 +22,7 @@
 //	interval                    Fixed16  little-endian int64 microseconds, int32 days, int32 months
 //	uuid                        Fixed16  the 16 bytes in order
 //	arrays                      Bytes    PostgreSQL's binary form of the array
+//	enums                       Int64    numbers that order as the labels do; in arrays 8 bytes
 //
 // # Beyond input and output
 //
@@ -100,6 +101,7 @@ const (
 	AnyArray           OID = 2277
 	AnyElement         OID = 2283
 	AnyNonArray        OID = 2776
+	AnyEnum            OID = 3500
 	AnyCompatible      OID = 5077
 	AnyCompatibleArray OID = 5078
 
@@ -145,6 +147,9 @@ func T(oid OID) Type { return Type{OID: oid, Mod: -1} }
 
 // Kind returns the physical kind that holds the type's values.
 func (t Type) Kind() vector.Kind {
+	if IsEnum(t.OID) {
+		return vector.Int64
+	}
 	switch t.OID {
 	case Bool:
 		return vector.Bool
@@ -178,6 +183,8 @@ type Context struct {
 	// Names spells and reads the values of regclass, regtype, regproc,
 	// regnamespace and regrole; nil: as numbers only.
 	Names ObjectNames
+	// Enums spells and reads the values of enums; nil: as numbers only.
+	Enums EnumLabels
 }
 
 // ObjectNames resolves the names behind the reg* types; the session's catalog
