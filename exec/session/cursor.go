@@ -5,6 +5,7 @@ import (
 
 	"tsdb/colstore/vector"
 	"tsdb/exec"
+	"tsdb/exec/spill"
 	"tsdb/planner"
 	"tsdb/planner/physical"
 	"tsdb/sql/functions"
@@ -43,7 +44,7 @@ func (s *Session) open(a *planner.Bound, params []planner.ParamValue, v *view, c
 	}
 	cur.plan = plan
 	limit := s.intValue("tsdb.query_memory") << 10
-	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: exec.NewBudget(limit), Workers: s.workers(), Profile: profile, Queries: v.queries}
+	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: exec.NewBudget(limit), Spill: s.newSpill(), Workers: s.workers(), Profile: profile, Queries: v.queries}
 	cur.op, err = exec.Build(env, plan)
 	if err != nil {
 		cur.close()
@@ -130,4 +131,16 @@ func (c *cursor) close() {
 		_ = c.op.Close() // the query's result is already decided
 	}
 	c.view.close()
+}
+
+// newSpill returns where a query may write rows that its memory has no room for.
+func (s *Session) newSpill() *spill.Space {
+	if s.e.o.Temp == "" {
+		return nil
+	}
+	limit := s.intValue("tsdb.temp_file_limit")
+	if limit > 0 {
+		limit <<= 10
+	}
+	return spill.New(s.e.o.Temp, limit)
 }

@@ -153,6 +153,7 @@ func changeTitle(b *planner.Bound) string {
 func operatorStats(op exec.Operator) func(physical.Node) (explain.Stats, bool) {
 	return func(n physical.Node) (explain.Stats, bool) {
 		st, ok := exec.StatsOf(op, n)
-		return explain.Stats{Rows: st.Rows, Batches: st.Batches, Nanos: st.Nanos, Memory: st.Memory, Workers: st.Workers, Scan: st.Scan}, ok
+		return explain.Stats{Rows: st.Rows, Batches: st.Batches, Nanos: st.Nanos, Memory: st.Memory, Workers: st.Workers,
+			Spilled: st.Spilled, Files: st.Files, Scan: st.Scan}, ok
 	}
 }

@@ -24,7 +24,7 @@ func (s *Session) newRowPlan(v *view, c *functions.Ctx, b *planner.Bound, n logi
 		return nil, err
 	}
 	p := &rowPlan{budget: exec.NewBudget(s.intValue("tsdb.query_memory") << 10)}
-	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: p.budget, Workers: s.workers(), Given: p.next, Queries: v.queries}
+	env := &exec.Env{Ctx: c, Storage: v.snap, Budget: p.budget, Spill: s.newSpill(), Workers: s.workers(), Given: p.next, Queries: v.queries}
 	p.op, err = exec.Build(env, plan)
 	return p, err
 }

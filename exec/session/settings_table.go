@@ -56,6 +56,8 @@ var ownParameters = []parameter{
 		doc: "Skip segments and blocks by key range, time and statistics; never changes an answer."},
 	{name: "tsdb.query_memory", typ: intParam, context: "user", boot: "1048576", unit: "kB", min: 64, max: 1 << 40,
 		doc: "Memory that one query may use before it spills or fails."},
+	{name: "tsdb.temp_file_limit", typ: intParam, context: "superuser", boot: "-1", unit: "kB", min: -1, max: 1 << 40,
+		doc: "Size of the temporary files that one query may write; -1 stands for no limit."},
 	{name: "tsdb.workers", typ: intParam, context: "user", boot: "0", min: 0, max: 1024,
 		doc: "Goroutines of a parallel operator; 0 stands for the number of CPUs."},
 }

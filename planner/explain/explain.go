@@ -44,6 +44,8 @@ type Stats struct {
 	Nanos         int64 // with its inputs
 	Workers       int   // 0: none of its own
 	Memory        int64 // most bytes held
+	Spilled       int64 // bytes written to temporary files
+	Files         int64 // temporary files
 	Scan          *table.ScanStats
 }
 

@@ -32,6 +32,9 @@ func (d *describer) node(n physical.Node) *item {
 		if s.Memory > 0 {
 			it.add("Memory", "%s", size(s.Memory))
 		}
+		if s.Files > 0 {
+			it.add("Temporary Files", "%d, %s", s.Files, size(s.Spilled))
+		}
 	}
 	for _, in := range n.Inputs() {
 		it.ins = append(it.ins, d.node(in))

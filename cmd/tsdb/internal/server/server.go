@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -73,7 +74,8 @@ func Open(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, OpenError(cfg.Data, err)
 	}
-	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: split.Query, Version: cfg.Version,
+	engine, err := session.NewEngine(store, session.Options{Logger: cfg.Logger, QueryMemory: split.Query,
+		Temp: filepath.Join(cfg.Data, "temporary"), Version: cfg.Version,
 		Connections: cfg.MaxConnections, LogSlow: cfg.LogSlow})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("loading the catalog of %s: %w", cfg.Data, err), store.Close())
