@@ -225,6 +225,9 @@ func (x *alteration) valueOfAdded(i int) error {
 		return nil
 	}
 	v, err := eval.Constant(&eval.Env{Ctx: ctx}, e)
+	if err == nil {
+		err = s.checkDefault(c, v)
+	}
 	if err == nil && !v.IsNull(0) {
 		x.t.Storage.Columns[i].Missing = v
 	}

@@ -31,6 +31,8 @@ func (s *Session) rename(ctx context.Context, n *pg_query.RenameStmt) error {
 		return s.renameRelation(ctx, n)
 	case pg_query.ObjectType_OBJECT_COLUMN, pg_query.ObjectType_OBJECT_TABCONSTRAINT:
 		return s.renameInside(ctx, n)
+	case pg_query.ObjectType_OBJECT_DOMCONSTRAINT:
+		return s.renameDomainCheck(n.Object.GetList().GetItems(), n.Subname, n.Newname)
 	case pg_query.ObjectType_OBJECT_SCHEMA:
 		return s.renameSchema(n)
 	case pg_query.ObjectType_OBJECT_TYPE, pg_query.ObjectType_OBJECT_DOMAIN:

@@ -75,6 +75,16 @@ func (s *Session) newTypeName(names []*pg_query.Node) (*catalog.Schema, string, 
 	return sc, name, s.typeNameTaken(sc.OID, name)
 }
 
+// unplaced is the error of a domain's definition: PostgreSQL gives it no position.
+func unplaced(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := *pgerr.From(err)
+	e.Position = 0
+	return &e
+}
+
 // createDomain runs CREATE DOMAIN.
 func (s *Session) createDomain(st *sql.Statement, n *pg_query.CreateDomainStmt) error {
 	sc, name, err := s.newTypeName(n.Domainname)
@@ -83,7 +93,7 @@ func (s *Session) createDomain(st *sql.Statement, n *pg_query.CreateDomainStmt) 
 	}
 	typ, parent, err := bind.DeclaredType(s.bindEnv(), st, n.TypeName)
 	if err != nil {
-		return err
+		return unplaced(err)
 	}
 	if info, ok := types.Lookup(typ.OID); ok && info.Category == 'P' || typ.OID == types.Unknown {
 		return pgerr.New(pgerr.DatatypeMismatch, `"%s" is not a valid base type for a domain`, types.FormatType(typ))
@@ -159,7 +169,7 @@ func (b *domainBuilder) setDefault(n *pg_query.Node) error {
 		return nil
 	}
 	if _, err := bind.Default(b.s.bindEnv(), b.st, n, b.d.Name, types.Type{OID: b.d.Base, Mod: b.d.Mod}); err != nil {
-		return err
+		return unplaced(err)
 	}
 	text, err := deparse(n)
 	b.d.Default = text
@@ -168,7 +178,7 @@ func (b *domainBuilder) setDefault(n *pg_query.Node) error {
 
 func (b *domainBuilder) check(c *pg_query.Constraint) error {
 	if err := bind.DomainCheck(b.s.bindEnv(), b.st, c.RawExpr, b.d); err != nil {
-		return err
+		return unplaced(err)
 	}
 	text, err := deparse(c.RawExpr)
 	if err != nil {
@@ -343,12 +353,48 @@ func (s *Session) checkColumn(ctx context.Context, t *catalog.Table, col int, k 
 		if err == nil {
 			return nil
 		}
-		switch pe := pgerr.From(err); {
-		case pe.Code == pgerr.CheckViolation:
-			return pgerr.New(pgerr.CheckViolation, `column "%s" of table "%s" contains values that violate the new constraint`, t.Columns[col].Name, t.Name)
-		case pe.Code == pgerr.NotNullViolation:
-			return pgerr.New(pgerr.NotNullViolation, `column "%s" of table "%s" contains null values`, t.Columns[col].Name, t.Name)
+		e, column := pgerr.From(err), t.Columns[col].Name
+		switch e.Code {
+		case pgerr.CheckViolation:
+			e = pgerr.New(e.Code, `column "%s" of table "%s" contains values that violate the new constraint`, column, t.Name)
+		case pgerr.NotNullViolation:
+			e = pgerr.New(e.Code, `column "%s" of table "%s" contains null values`, column, t.Name)
+		default:
+			return err
 		}
-		return err
+		e.Schema, e.Table, e.Column = s.schemaName(t.Schema), t.Name, column
+		return e
 	})
+}
+
+// renameDomainCheck is ALTER DOMAIN ... RENAME CONSTRAINT.
+func (s *Session) renameDomainCheck(names []*pg_query.Node, from, to string) error {
+	old, err := s.domainNamed(names)
+	if err != nil {
+		return err
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(old.Checks, func(c catalog.Check) bool { return c.Name == name })
+	}
+	i := at(from)
+	switch {
+	case i < 0:
+		return pgerr.New(pgerr.UndefinedObject, `constraint "%s" of domain "%s" does not exist`, from, old.Name)
+	case at(to) >= 0:
+		return pgerr.New(pgerr.DuplicateObject, `constraint "%s" for domain "%s" already exists`, to, old.Name)
+	}
+	d := *old
+	d.Checks = slices.Clone(old.Checks)
+	d.Checks[i].Name = to
+	s.tx.local = s.tx.local.WithDomain(&d)
+	return nil
+}
+
+// checkDefault refuses a value that the domain of a column does not admit.
+func (s *Session) checkDefault(c *catalog.Column, v *vector.Vector) error {
+	rules, err := s.columnDomains(s.catalog(), &catalog.Table{Columns: []catalog.Column{*c}})
+	if err != nil || len(rules) == 0 {
+		return err
+	}
+	return rules[0].checker.Check(s.functionCtx(), v, 1)
 }

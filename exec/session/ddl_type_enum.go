@@ -39,8 +39,10 @@ func (s *Session) createEnum(n *pg_query.CreateEnumStmt) error {
 			return err
 		}
 		if slices.ContainsFunc(e.Labels, func(l catalog.EnumLabel) bool { return l.Name == label }) {
-			return pgerr.New(pgerr.UniqueViolation, `duplicate key value violates unique constraint "pg_enum_typid_label_index"`).
+			dup := pgerr.New(pgerr.UniqueViolation, `duplicate key value violates unique constraint "pg_enum_typid_label_index"`).
 				WithDetail("Key (enumtypid, enumlabel)=(%d, %s) already exists.", e.OID, label)
+			dup.Schema, dup.Table, dup.Constraint = "pg_catalog", "pg_enum", "pg_enum_typid_label_index"
+			return dup
 		}
 		oid, err := s.e.newOID()
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 // those of the domains that it was made from, whose come first.
 type DomainRules struct {
 	name    string // of the domain, for errors
+	schema  string
 	notNull bool
 	checks  []domainCheck
 }
@@ -33,6 +34,9 @@ type domainCheck struct {
 // RulesOf binds the rules of a domain; nil if it has none.
 func RulesOf(env *Env, d *catalog.Domain) (*DomainRules, error) {
 	r := &DomainRules{name: d.Name}
+	if sc, ok := env.Catalog.SchemaByOID(d.Schema); ok {
+		r.schema = sc.Name
+	}
 	for one := d; ; {
 		r.notNull = r.notNull || one.NotNull
 		checks := slices.Clone(one.Checks)
@@ -90,7 +94,7 @@ func (c *DomainChecker) Check(ctx *functions.Ctx, v *vector.Vector, n int) error
 	if c.rules.notNull {
 		for i := range n {
 			if v.IsNull(i & v.Mask()) {
-				return pgerr.New(pgerr.NotNullViolation, "domain %s does not allow null values", c.rules.name)
+				return c.rules.of(pgerr.New(pgerr.NotNullViolation, "domain %s does not allow null values", c.rules.name))
 			}
 		}
 	}
@@ -104,11 +108,17 @@ func (c *DomainChecker) Check(ctx *functions.Ctx, v *vector.Vector, n int) error
 			if at := i & ok.Mask(); !ok.IsNull(at) && !ok.Bool(at) {
 				e := pgerr.New(pgerr.CheckViolation, `value for domain %s violates check constraint "%s"`, c.rules.name, c.rules.checks[k].name)
 				e.Constraint = c.rules.checks[k].name
-				return e
+				return c.rules.of(e)
 			}
 		}
 	}
 	return nil
+}
+
+// of makes an error one about the domain.
+func (r *DomainRules) of(e *pgerr.Error) *pgerr.Error {
+	e.Schema, e.DataType = r.schema, r.name
+	return e
 }
 
 // inDomain makes e obey the rules of a domain.
