@@ -195,15 +195,8 @@ func (s *Session) mayDropRole(r, me *catalog.Role) error {
 		return pgerr.New(pgerr.InsufficientPrivilege, "must be superuser to drop superusers")
 	}
 	var owned []string
-	for _, sc := range s.tx.local.Schemas() {
-		if sc.Owner == r.OID {
-			owned = append(owned, "owner of schema "+sc.Name)
-		}
-	}
-	for _, t := range s.tx.local.Tables() {
-		if t.Owner == r.OID {
-			owned = append(owned, "owner of table "+t.Name)
-		}
+	for _, ref := range s.ownedBy(r.OID) {
+		owned = append(owned, "owner of "+s.describe(ref))
 	}
 	if len(owned) > 0 {
 		return pgerr.New(pgerr.DependentObjectsStillExist, `role "%s" cannot be dropped because some objects depend on it`, r.Name).

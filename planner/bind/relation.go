@@ -25,6 +25,9 @@ func (b *binder) findRelation(rv *pg_query.RangeVar) (*relation, error) {
 		return r, nil
 	}
 	r, err := b.searchRelation(rv)
+	if err == nil && r.table != nil && r.table.Temp && r.table.Schema != b.env.Temp {
+		return nil, pgerr.New(pgerr.FeatureNotSupported, "cannot access temporary tables of other sessions")
+	}
 	if err == nil && b.uses != nil {
 		b.uses.relation(rv, r)
 	}
