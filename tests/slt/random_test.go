@@ -20,10 +20,7 @@ import (
 // transactions and with savepoints, on tsdb and on PostgreSQL 15 and compares
 // tags, rows, SQLSTATEs and the table. tsdb flushes, vacuums or restarts in between.
 func TestRandomChangesAgainstPostgreSQL(t *testing.T) {
-	if os.Getenv("TSDB_ORACLE") == "" {
-		t.Skip("needs PostgreSQL 15: set TSDB_ORACLE=1, or run make oracle")
-	}
-	pg := harness.StartPostgres(t, "fsync = off")
+	url := postgresURL(t)
 	seed := time.Now().UnixNano()
 	if v, err := strconv.ParseInt(os.Getenv("TSDB_SEED"), 10, 64); err == nil {
 		seed = v
@@ -33,7 +30,7 @@ func TestRandomChangesAgainstPostgreSQL(t *testing.T) {
 		t.Run(fmt.Sprint(layout, i), func(t *testing.T) {
 			s := harness.StartTSDB(t, colstore.Options{})
 			d := &duel{t: t, r: rand.New(rand.NewSource(seed + int64(i))), timed: layout == "columnar" && i > 0, table: fmt.Sprint("t", i),
-				ours: &local{remote: remote{connect(t, s.URL())}, server: s}, theirs: &remote{connect(t, pg.URL())}}
+				ours: &local{remote: remote{conn: connect(t, s.URL())}, server: s}, theirs: &remote{conn: database(t, url, fmt.Sprint("changes", os.Getpid(), "_", i))}}
 			d.run(layout, 400)
 		})
 	}
