@@ -10,24 +10,29 @@ import (
 )
 
 // join plans a hash join on the equalities of ON, else a nested loop. The right
-// side is the one kept in memory, so an inner join puts the smaller one there.
+// side is the one kept in memory, so an inner or full join puts the smaller one
+// there.
 func (p *planner) join(n *logical.Join) physical.Node {
 	if n.Lateral {
 		return p.apply(n)
 	}
 	l, r := p.node(n.Left), p.node(n.Right)
 	nl, nr := logical.Width(n.Left), logical.Width(n.Right)
-	if n.Kind == logical.Inner && physical.Rows(l)*2 < physical.Rows(r) {
+	if (n.Kind == logical.Inner || n.Kind == logical.Full) && physical.Rows(l)*2 < physical.Rows(r) {
 		return p.swapped(n, r, l)
 	}
 	on := n.On
 	if on != nil {
 		on = p.expr(on)
 	}
-	if n.Kind == logical.Full && !fullJoinable(on, nl, nr) {
+	p.checkFull(n.Kind, on, nl, nr)
+	return p.joinNodes(&logical.Join{Kind: n.Kind, On: on, Test: p.expr(n.Test)}, l, r, nl, nr)
+}
+
+func (p *planner) checkFull(kind logical.JoinKind, on scalar.Expr, nl, nr int) {
+	if kind == logical.Full && !fullJoinable(on, nl, nr) {
 		p.fail(pgerr.New(pgerr.FeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"))
 	}
-	return p.joinNodes(&logical.Join{Kind: n.Kind, On: on, Test: p.expr(n.Test)}, l, r, nl, nr)
 }
 
 // fullJoinable reports whether a FULL JOIN can find the matches of each side:
@@ -63,7 +68,8 @@ func (p *planner) swapped(n *logical.Join, first, second physical.Node) physical
 			return e
 		}))
 	}
-	out := &physical.Project{Input: p.joinNodes(&logical.Join{On: on}, first, second, nr, nl), Cols: n.Columns()}
+	p.checkFull(n.Kind, on, nr, nl)
+	out := &physical.Project{Input: p.joinNodes(&logical.Join{Kind: n.Kind, On: on}, first, second, nr, nl), Cols: n.Columns()}
 	for i, c := range out.Cols {
 		out.Exprs = append(out.Exprs, &scalar.Column{Index: to(i), Typ: c.Type, Name: c.Name})
 	}
@@ -90,10 +96,32 @@ func (p *planner) joinNodes(n *logical.Join, l, r physical.Node, nl, nr int) phy
 	if !nulls {
 		h.NullEqual = nil
 	}
+	if len(rest) == 0 && n.Test == nil && !nulls && logical.LeftOnly(n.Kind) {
+		distinctRight(h)
+	}
 	if len(rest) > 0 {
 		h.Residual = conjunction(rest)
 	}
 	return h
+}
+
+// distinctRows is the number of rows from which on the right side of a semi
+// join is made distinct first, which several workers share, if the left side has
+// few rows: else the join would keep them all.
+const distinctRows = 50_000
+
+func distinctRight(h *physical.HashJoin) {
+	if r := physical.Rows(h.Right); r < distinctRows || r < 4*physical.Rows(h.Left) {
+		return
+	}
+	a := &physical.Aggregate{Input: h.Right, Keys: h.RightKeys}
+	keys := make([]scalar.Expr, len(h.RightKeys))
+	for i, k := range h.RightKeys {
+		name := scalar.Format(k)
+		a.Cols = append(a.Cols, logical.Column{Name: name, Type: k.ResultType()})
+		keys[i] = &scalar.Column{Index: i, Typ: k.ResultType(), Name: name}
+	}
+	h.Right, h.RightKeys = a, keys
 }
 
 func conjuncts(e scalar.Expr) []scalar.Expr {

@@ -72,3 +72,34 @@ func (u *unnester) rows(n logical.Node) float64 {
 	}
 	return most
 }
+
+// relationSize is what is known of a relation's rows before it is joined.
+type relationSize struct {
+	known bool
+	share float64 // of the table's rows that its conditions keep
+	rows  float64
+}
+
+func (s relationSize) less(o relationSize) bool {
+	switch {
+	case !s.known || !o.known:
+		return false
+	case s.share != o.share:
+		return s.share < o.share
+	}
+	return s.rows < o.rows
+}
+
+// sizeOf guesses from a table's statistics; other relations are unknown.
+func sizeOf(c *Context, n logical.Node) relationSize {
+	s, ok := n.(*logical.Scan)
+	if !ok || c == nil || c.Stats == nil {
+		return relationSize{}
+	}
+	out := relationSize{known: true, share: 1, rows: float64(c.Stats(s.Table.Storage.ID).Rows)}
+	for _, f := range s.Filters {
+		out.share *= physical.Selectivity(f)
+	}
+	out.rows *= out.share
+	return out
+}

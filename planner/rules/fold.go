@@ -273,9 +273,13 @@ func constantFilters(_ *Context, n logical.Node) logical.Node {
 			if n.On == nil {
 				return n
 			}
-			if value, _, known := boolValue(n.On); known && value {
+			rest, trues := split(conjuncts(n.On), func(c scalar.Expr) bool {
+				value, _, known := boolValue(c)
+				return !known || !value
+			})
+			if len(trues) > 0 {
 				c := *n
-				c.On = nil
+				c.On = conjunction(rest)
 				return &c
 			}
 		}

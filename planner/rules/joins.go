@@ -5,21 +5,24 @@ import (
 	"tsdb/planner/scalar"
 )
 
-// orderJoins reorders inner joins so that each relation is joined where a
-// condition connects it to those before, instead of by a cross join. Relations
-// otherwise stay in the order of the query.
-func orderJoins(_ *Context, n logical.Node) logical.Node {
+// orderJoins reorders inner joins: each relation is joined where an equality
+// connects it to those before, instead of by a cross join, and of those that
+// are connected the one that leaves the fewest rows goes first: where
+// conditions keep the smallest share of its rows, then the smallest. Relations
+// of which nothing is known stay in the order of the query.
+func orderJoins(c *Context, n logical.Node) logical.Node {
 	j, ok := n.(*logical.Join)
 	if !ok || !ordered(j) {
-		return mapInputs(n, func(in logical.Node) logical.Node { return orderJoins(nil, in) })
+		return mapInputs(n, func(in logical.Node) logical.Node { return orderJoins(c, in) })
 	}
 	g := &joinGroup{}
 	g.collect(j, 0)
 	if len(g.rels) > maxOrdered {
-		return orderBelow(n)
+		return orderBelow(c, n)
 	}
 	for i, r := range g.rels {
-		g.rels[i] = orderJoins(nil, r)
+		g.sizes = append(g.sizes, sizeOf(c, r))
+		g.rels[i] = orderJoins(c, r)
 	}
 	return g.build(j.Columns())
 }
@@ -28,11 +31,11 @@ func orderJoins(_ *Context, n logical.Node) logical.Node {
 func ordered(j *logical.Join) bool { return j.Kind == logical.Inner && !j.Lateral }
 
 // orderBelow orders joins below a tree of inner joins that keeps its order.
-func orderBelow(n logical.Node) logical.Node {
+func orderBelow(c *Context, n logical.Node) logical.Node {
 	if j, ok := n.(*logical.Join); ok && ordered(j) {
-		return mapInputs(n, orderBelow)
+		return mapInputs(n, func(in logical.Node) logical.Node { return orderBelow(c, in) })
 	}
-	return orderJoins(nil, n)
+	return orderJoins(c, n)
 }
 
 // maxOrdered is the largest number of relations whose order is looked at: the
@@ -44,6 +47,7 @@ type joinGroup struct {
 	rels  []logical.Node
 	start []int // first column of each relation in the original row
 	width []int
+	sizes []relationSize
 	conds []scalar.Expr // over the original row
 }
 
@@ -107,24 +111,24 @@ func (g *joinGroup) covered(c scalar.Expr, joined []bool) bool {
 	return ok
 }
 
-// order picks the next relation that an equality connects to those picked so
-// far, the first one left if there is none.
+// order picks the relations one by one: of those that an equality connects to
+// the ones picked, the most selective; the first one left if there is none.
 func (g *joinGroup) order() []int {
 	picked := make([]bool, len(g.rels))
 	picked[0] = true
 	order := []int{0}
 	for len(order) < len(g.rels) {
-		next := -1
+		next, joined := -1, false
 		for r := range g.rels {
 			if picked[r] {
 				continue
 			}
-			if next < 0 {
-				next = r
-			}
-			if g.connected(r, picked) {
-				next = r
-				break
+			connected := g.connected(r, picked)
+			switch {
+			case next < 0:
+				next, joined = r, connected
+			case connected && (!joined || g.sizes[r].less(g.sizes[next])):
+				next, joined = r, true
 			}
 		}
 		picked[next] = true

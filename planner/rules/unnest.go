@@ -13,11 +13,16 @@ import (
 // by more than conditions on its rows stays and runs per row.
 func unnestSubqueries(c *Context, n logical.Node) logical.Node {
 	u := &unnester{ctx: c, done: map[*scalar.Subquery]*scalar.Subquery{}}
-	return u.node(n)
+	n = u.node(n)
+	if u.joined {
+		n = foldConstants(c, n)
+	}
+	return n
 }
 
 type unnester struct {
-	ctx *Context
+	ctx    *Context
+	joined bool // some subquery became a join
 	// done holds the subqueries whose plans were looked at: one is tried in
 	// several ways, and nested ones would be once more at each level.
 	done map[*scalar.Subquery]*scalar.Subquery
@@ -198,6 +203,7 @@ func (a *attached) own(sub *scalar.Subquery) (*scalar.Subquery, logical.Node) {
 // join adds the rows of l. The conditions and the test are over the added
 // columns from 0 on and slots.
 func (a *attached) join(kind logical.JoinKind, l *lifted, outer []scalar.Expr, test scalar.Expr) {
+	a.u.joined = true
 	w := logical.Width(a.node)
 	var on []scalar.Expr
 	for _, c := range l.conds {
