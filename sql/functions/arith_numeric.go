@@ -14,21 +14,23 @@ func numeric2(f func(r, a, b *decimal) error) Kernel {
 	return func(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 		var a, b, r decimal
 		x, y := args[0], args[1]
+		decoded := false // of a row before: the first ones may be NULL
 		for i := 0; i < n; i++ {
 			if !live(out, i) {
 				endRow(out)
 				continue
 			}
-			if i == 0 || !x.Const {
+			if !decoded || !x.Const {
 				if err := a.Decode(x.Bytes(i)); err != nil {
 					return err
 				}
 			}
-			if i == 0 || !y.Const {
+			if !decoded || !y.Const {
 				if err := b.Decode(y.Bytes(i)); err != nil {
 					return err
 				}
 			}
+			decoded = true
 			if err := f(&r, &a, &b); err != nil {
 				return err
 			}
