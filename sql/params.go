@@ -3,6 +3,7 @@ package sql
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"tsdb/sql/pgerr"
 )
@@ -15,6 +16,7 @@ type misplacedParam struct {
 	stmt   string // first word of the statement, lower case
 	p1, p2 token
 	at     token // the first misplaced parameter; tokEOF: none
+	junk   bool  // it is not misplaced, but a name begins right after it
 }
 
 // beforeParam are the words after which an expression can begin with $n.
@@ -35,8 +37,14 @@ func (m *misplacedParam) token(src string, t token, top, first bool) {
 			m.stmt = strings.ToLower(src[t.start:t.end])
 		}
 	}
-	if t.kind == tokParam && m.at.kind == tokEOF && m.misplaced(src, top) {
-		m.at = t
+	if m.at.kind == tokEOF {
+		switch {
+		case t.kind == tokParam && m.misplaced(src, top):
+			m.at = t
+		case t.kind == tokWord && m.p1.kind == tokParam && m.p1.end == t.start:
+			_, n := utf8.DecodeRuneInString(src[t.start:])
+			m.at, m.junk = token{kind: tokParam, start: m.p1.start, end: t.start + n}, true
+		}
 	}
 	m.p2, m.p1 = m.p1, t
 }
@@ -72,7 +80,11 @@ func (m *misplacedParam) err(query string) *pgerr.Error {
 	if m.at.kind == tokEOF {
 		return nil
 	}
-	return pgerr.New(pgerr.SyntaxError, "syntax error at or near \"%s\"", query[m.at.start:m.at.end]).
+	what := "syntax error"
+	if m.junk {
+		what = "trailing junk after parameter"
+	}
+	return pgerr.New(pgerr.SyntaxError, "%s at or near \"%s\"", what, query[m.at.start:m.at.end]).
 		At(position(query, m.at.start))
 }
 

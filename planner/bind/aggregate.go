@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -75,7 +77,7 @@ func (b *binder) aggregate(n *pg_query.FuncCall, name string, c exprCtx) (scalar
 	if names != nil {
 		return nil, b.unsupportedAt(n.Location, "named arguments of an aggregate")
 	}
-	if len(args) == 0 && !n.AggStar && functions.Aggregates(name)[0].Direct == 0 && !functions.Aggregates(name)[0].WithinGroup {
+	if len(args) == 0 && !n.AggStar && !functions.Aggregates(name)[0].WithinGroup && parameterless(name) {
 		return nil, b.errorAt(n.Location, pgerr.WrongObjectType, "%s(*) must be used to call a parameterless aggregate function", name)
 	}
 	fn, want, err := functions.ResolveAggregate(name, typesOf(args))
@@ -190,4 +192,9 @@ func (b *binder) checkLevel(e *aggExpr) error {
 		return b.unsupportedAt(e.location, "an aggregate over columns of an outer query")
 	}
 	return nil
+}
+
+// parameterless tells whether an aggregate exists that takes no argument: f(*).
+func parameterless(name string) bool {
+	return slices.ContainsFunc(functions.Aggregates(name), func(a *functions.Aggregate) bool { return len(a.Args) == 0 })
 }
