@@ -107,7 +107,7 @@ var spills = []struct {
 	{query: "SELECT t.a, (SELECT u.b FROM u WHERE u.a = t.a) FROM t"},
 	{query: "SELECT count(*), sum(t.a + x.a) FROM t LEFT JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k AND t.a = x.a + 1"},
 	{query: "SELECT count(*), sum(x.a), max(x.b) FROM (SELECT * FROM t WHERE a < 20) t LEFT JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k AND x.a > 100"},
-	{query: "SELECT t.a, t.c, x.a, x.b, x.k FROM (SELECT * FROM t WHERE a < 20) t FULL JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k"},
+	{query: "SELECT t.a, t.c, x.a, x.b, x.k FROM (SELECT * FROM t WHERE NOT (a >= 20)) t FULL JOIN (SELECT a, b, 3 AS k FROM u) x ON t.c = x.k"},
 	{query: "SELECT a, t.c IN (SELECT k FROM (SELECT a, b, 3 AS k FROM u) x) OR c = 1 FROM t", keeps: true},
 }
 
