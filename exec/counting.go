@@ -184,6 +184,9 @@ func (o *setOp) number(b *vector.Batch, spread *partitions) error {
 				o.sel = append(o.sel, int32(i))
 			}
 		}
+		if len(o.sel) == 0 {
+			return nil
+		}
 		return spread.add(b.Cols, b.N, o.sel, o.hash.hash(b.Cols, b.N))
 	}
 	o.group.assign(b.Cols, b.N, o.nums)

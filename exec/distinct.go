@@ -170,6 +170,9 @@ func (o *distinctOp) pick(b *vector.Batch) error {
 				o.sel = append(o.sel, int32(i))
 			}
 		}
+		if len(o.sel) == 0 {
+			return nil
+		}
 		err := o.spread.add(b.Cols, b.N, o.sel, o.hash.hash(keys, b.N))
 		o.sel = o.sel[:0]
 		return err

@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -25,8 +26,15 @@ type storage struct {
 	orders bool // deliver orders
 
 	opened atomic.Int32 // readers not closed
+	reads  atomic.Int32 // batches asked for
+	failAt int32        // the read that fails with errRead; 0: none
+	stopAt int32        // the read at which stop is called; 0: none
+	stop   func()
 	asked  []table.ScanRequest
 }
+
+// errRead is what a read that is told to fails with.
+var errRead = errors.New("the disk is gone")
 
 type stored struct {
 	cat  *catalog.Table
@@ -168,6 +176,12 @@ type reader struct {
 
 func (r *reader) Next() (*vector.Batch, error) {
 	s := r.scan
+	switch n := s.s.reads.Add(1); {
+	case n == s.s.failAt:
+		return nil, errRead
+	case n == s.s.stopAt:
+		s.s.stop()
+	}
 	lo := int(s.next.Add(1)-1) * s.s.batch
 	if lo >= len(s.ids) {
 		return nil, nil
