@@ -154,7 +154,7 @@ func (b *binder) expr(n *pg_query.Node, c exprCtx) (scalar.Expr, error) {
 	case *pg_query.Node_CollateClause:
 		return b.collate(e.CollateClause, c)
 	case *pg_query.Node_RowExpr:
-		return nil, b.unsupportedAt(e.RowExpr.Location, "a row value outside of a comparison")
+		return b.rowValue(e.RowExpr, c)
 	case *pg_query.Node_SetToDefault:
 		return nil, b.errorAt(e.SetToDefault.Location, pgerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *pg_query.Node_NamedArgExpr:

@@ -51,7 +51,7 @@ func FindCast(from, to types.OID, ctx CastContext) (*Cast, bool) {
 	tc, _ := categoryOf(to)
 	fc, _ := categoryOf(from)
 	switch {
-	case fc == 'P' || tc == 'P':
+	case fc == 'P' && from != types.Record || tc == 'P':
 	case ctx >= CastAssignment && tc == 'S':
 		return ioCast(from, to, CastAssignment), true
 	case ctx >= CastExplicit && (fc == 'S' || from == types.Char || to == types.Char):

@@ -74,6 +74,8 @@ func compareBytes(t Type, x, y []byte) int {
 		return compareTimeTZ(x, y)
 	case JSONB:
 		return CompareJSONB(x, y)
+	case Record:
+		return compareRecords(x, y)
 	}
 	if ElemOf(t.OID) != 0 {
 		return compareArrays(x, y)
@@ -115,6 +117,8 @@ func AppendEqualKey(dst []byte, t Type, v *vector.Vector, i int) []byte {
 			return AppendNumericEqualKey(dst, b)
 		case BPChar:
 			return append(dst, trimPad(b)...)
+		case Record:
+			return appendRecordEqualKey(dst, b)
 		case JSONB:
 			if n, ok := parseNode(b); ok {
 				return n.appendEqualKey(dst)

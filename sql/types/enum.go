@@ -103,6 +103,8 @@ func AppendWire(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte 
 		return appendEnumLabel(dst, t.OID, v.I64[i&v.Mask()], c)
 	case IsEnumArray(t.OID):
 		return appendEnumArray(dst, v.Bytes(i), c)
+	case t.OID == Record:
+		return appendRecordWire(dst, v.Bytes(i), c)
 	}
 	return AppendBinary(dst, t, v, i)
 }

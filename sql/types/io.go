@@ -62,6 +62,9 @@ func AppendText(dst []byte, t Type, v *vector.Vector, i int, c *Context) []byte 
 		}
 		return strconv.AppendUint(dst, uint64(v.U32[p]), 10)
 	}
+	if t.OID == Record {
+		return appendRecordText(dst, v.Bytes(i), c)
+	}
 	if ElemOf(t.OID) != 0 {
 		return appendArrayText(dst, t, v.Bytes(i), c)
 	}

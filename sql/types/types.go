@@ -22,6 +22,7 @@
 //	interval                    Fixed16  little-endian int64 microseconds, int32 days, int32 months
 //	uuid                        Fixed16  the 16 bytes in order
 //	arrays                      Bytes    PostgreSQL's binary form of the array
+//	record                      Bytes    PostgreSQL's binary form of the row
 //	enums                       Int64    numbers that order as the labels do; in arrays 8 bytes
 //
 // # Beyond input and output
