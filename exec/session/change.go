@@ -195,7 +195,7 @@ func (w *writer) update(v *view, id int, b *vector.Batch) error {
 		return err
 	}
 	ids := b.Cols[id].Flat(&vector.Vector{})
-	old, err := w.rowsBefore(v, ids)
+	old, err := w.rowsBefore(v, ids, false)
 	if err != nil {
 		return err
 	}
@@ -206,12 +206,13 @@ func (w *writer) update(v *view, id int, b *vector.Batch) error {
 		return err
 	}
 	w.added += n
-	if old != nil {
-		for _, p := range w.refs.in {
-			p.updated(old, &w.out)
-		}
+	if old == nil {
+		return nil
 	}
-	return w.noteWritten(&w.out)
+	for _, p := range w.refs.in {
+		p.updated(old, &w.out)
+	}
+	return w.refs.written(old, &w.out)
 }
 
 // stored returns rows of an update as they were stored: generated columns have
@@ -225,7 +226,7 @@ func (w *writer) stored(b *vector.Batch) *vector.Batch {
 // delete removes the rows whose ids are in column id.
 func (w *writer) delete(v *view, id int, b *vector.Batch) error {
 	ids := b.Cols[id].Flat(&vector.Vector{})
-	old, err := w.rowsBefore(v, ids)
+	old, err := w.rowsBefore(v, ids, true)
 	if err != nil {
 		return err
 	}

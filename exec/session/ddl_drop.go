@@ -191,6 +191,10 @@ func (s *Session) truncate(ctx context.Context, n *pg_query.TruncateStmt) error 
 		}
 		all = append(all, t)
 	}
+	all, err := s.withReferrers(all, n.Behavior == pg_query.DropBehavior_DROP_CASCADE)
+	if err != nil {
+		return err
+	}
 	done := map[types.OID]bool{}
 	for _, t := range all {
 		if done[t.OID] {
@@ -202,6 +206,11 @@ func (s *Session) truncate(ctx context.Context, n *pg_query.TruncateStmt) error 
 		}
 		if err := s.truncateTable(t); err != nil {
 			return err
+		}
+		if n.RestartSeqs {
+			if err := s.restartSequences(t); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -16,12 +16,13 @@ import (
 
 // foreignClause is a FOREIGN KEY or REFERENCES that waits for its table.
 type foreignClause struct {
-	c       *pg_query.Constraint
-	columns []string
+	c                    *pg_query.Constraint
+	columns              []string
+	deferrable, deferred bool
 }
 
 func (b *tableBuilder) addForeign(c *pg_query.Constraint, columns []string) error {
-	b.foreign = append(b.foreign, foreignClause{c, columns})
+	b.foreign = append(b.foreign, foreignClause{c, columns, c.Deferrable, c.Initdeferred})
 	return nil
 }
 
@@ -41,7 +42,7 @@ func (b *tableBuilder) addForeignKeys(ctx context.Context) error {
 // foreignKey adds one constraint to the table and returns it.
 func (b *tableBuilder) foreignKey(ctx context.Context, k foreignClause) (*catalog.ForeignKey, error) {
 	f := catalog.ForeignKey{Name: k.c.Conname, OnDelete: action(k.c.FkDelAction), OnUpdate: action(k.c.FkUpdAction),
-		MatchFull: k.c.FkMatchtype == "f", Deferrable: k.c.Deferrable, Deferred: k.c.Initdeferred, NotValid: k.c.SkipValidation}
+		MatchFull: k.c.FkMatchtype == "f", Deferrable: k.deferrable, Deferred: k.deferred, NotValid: k.c.SkipValidation}
 	if k.c.FkMatchtype == "p" {
 		return nil, pgerr.New(pgerr.FeatureNotSupported, "MATCH PARTIAL not yet implemented")
 	}
@@ -200,6 +201,9 @@ func (s *Session) foreignConversion(t *catalog.Table, col int, want types.Type) 
 // setConstraints runs SET CONSTRAINTS.
 func (s *Session) setConstraints(ctx context.Context, n *pg_query.ConstraintsSetStmt) error {
 	tx := s.tx
+	if !tx.block {
+		s.warn(pgerr.NoActiveSQLTransaction, "SET CONSTRAINTS can only be used in transaction blocks")
+	}
 	if len(n.Constraints) == 0 {
 		tx.constraints, tx.allConstraints = nil, -1
 		if n.Deferred {

@@ -269,13 +269,21 @@ func (o *sequenceOptions) readStart() error {
 		if err := o.within("RESTART", first); err != nil {
 			return err
 		}
-		q.Generation++
 		q.From = &first
+		return o.s.renew(q)
 	} else if o.alter {
 		last, _, _ := o.s.SequenceState(q)
 		return o.within("RESTART", last)
 	}
 	return nil
+}
+
+// renew begins another generation of a sequence's values. Its number is one that
+// no generation has had, not even in a transaction that was rolled back.
+func (s *Session) renew(q *catalog.Sequence) error {
+	n, err := s.e.newOID()
+	q.Generation = uint64(n)
+	return err
 }
 
 func (o *sequenceOptions) readCache() error {

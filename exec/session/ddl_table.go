@@ -225,12 +225,7 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 			return err
 		}
 	}
-	for _, c := range d.Constraints {
-		if err := b.columnConstraint(col, c.GetConstraint()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.columnConstraints(col, d.Constraints)
 }
 
 func (b *tableBuilder) serialColumn(col int) error {
@@ -356,34 +351,10 @@ func (b *tableBuilder) columnConstraint(col int, c *pg_query.Constraint) error {
 		b.checks = append(b.checks, checkClause{c, column.Name})
 	case pg_query.ConstrType_CONSTR_FOREIGN:
 		return b.addForeign(c, []string{column.Name})
-	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_DEFERRED,
-		pg_query.ConstrType_CONSTR_ATTR_NOT_DEFERRABLE, pg_query.ConstrType_CONSTR_ATTR_IMMEDIATE:
-		return b.when(col, c)
 	case pg_query.ConstrType_CONSTR_PRIMARY, pg_query.ConstrType_CONSTR_UNIQUE:
 		return b.addKey(c, []string{column.Name})
 	default:
 		return refuseConstraint(c)
-	}
-	return nil
-}
-
-// when serves DEFERRABLE and INITIALLY DEFERRED after a column's REFERENCES.
-func (b *tableBuilder) when(col int, c *pg_query.Constraint) error {
-	var f *pg_query.Constraint
-	if n := len(b.foreign); n > 0 && len(b.foreign[n-1].columns) == 1 && b.foreign[n-1].columns[0] == b.t.Columns[col].Name {
-		f = b.foreign[n-1].c
-	}
-	switch c.Contype {
-	case pg_query.ConstrType_CONSTR_ATTR_DEFERRABLE:
-		if f == nil {
-			return pgerr.Unsupported("DEFERRABLE constraint")
-		}
-		f.Deferrable = true
-	case pg_query.ConstrType_CONSTR_ATTR_DEFERRED:
-		if f == nil {
-			return pgerr.Unsupported("DEFERRABLE constraint")
-		}
-		f.Deferrable, f.Initdeferred = true, true
 	}
 	return nil
 }

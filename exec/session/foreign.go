@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"strings"
 
@@ -183,9 +184,20 @@ func columnTypes(t *catalog.Table) []types.Type {
 	return out
 }
 
-// written notes rows that the statement has added or updated.
-func (r *references) written(b *vector.Batch) error {
+// written notes rows that the statement has added, or updated from old: then
+// keys that stay as they were need no check.
+func (r *references) written(old, b *vector.Batch) error {
 	for _, p := range r.out {
+		var before [][]byte
+		if old != nil {
+			if err := p.key.read(old); err != nil {
+				return err
+			}
+			for i := range old.N {
+				key, _ := p.key.of(r.s, i) // a key that is not whole is another one than any
+				before = append(before, bytes.Clone(key))
+			}
+		}
 		if err := p.key.read(b); err != nil {
 			return err
 		}
@@ -194,7 +206,7 @@ func (r *references) written(b *vector.Batch) error {
 			if err != nil {
 				return err
 			}
-			if key != nil {
+			if key != nil && (before == nil || !bytes.Equal(key, before[i])) {
 				p.set.add(key, p.key.cols, i)
 			}
 		}

@@ -177,7 +177,10 @@ func (p *parentCheck) serve(ctx context.Context, r *references, set *referenceSe
 			err = w.update(v, len(rows.Cols)-1, rows)
 		}
 	}
-	return w.finish(err)
+	if err = w.finish(err); err != nil || action != 'd' {
+		return err
+	}
+	return p.serve(ctx, r, set, 'a', became) // the default may be the key that is gone
 }
 
 // keepGivenBack forgets keys that the statement took away from one row and gave

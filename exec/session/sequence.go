@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -120,13 +121,9 @@ func (e *Engine) sequenceValue(q *catalog.Sequence) *sequenceValue {
 		v = &sequenceValue{sequenceRecord: sequenceRecord{Last: q.First()}}
 		e.sequences.all[idOf(q)] = v
 		if now, ok := e.published.Load().SequenceByOID(q.OID); ok { // what is older serves nobody any more
-			for g := now.Generation; g > 0; g-- {
-				old := sequenceID{q.OID, g - 1}
-				if _, ok := e.sequences.all[old]; !ok {
-					break
-				}
-				delete(e.sequences.all, old)
-			}
+			maps.DeleteFunc(e.sequences.all, func(id sequenceID, _ *sequenceValue) bool {
+				return id.oid == q.OID && id.generation < now.Generation
+			})
 		}
 	}
 	e.sequences.mu.Unlock()

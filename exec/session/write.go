@@ -139,19 +139,20 @@ func (w *writer) foreign() (*references, error) {
 	return w.refs, nil
 }
 
+// noteWritten notes rows for the checks of foreign keys.
 func (w *writer) noteWritten(b *vector.Batch) error {
 	r, err := w.foreign()
 	if r == nil || err != nil {
 		return err
 	}
-	return r.written(b)
+	return r.written(nil, b)
 }
 
-// rowsBefore returns the rows that are about to be changed, where a foreign key
-// references the table; nil otherwise.
-func (w *writer) rowsBefore(v *view, ids *vector.Vector) (*vector.Batch, error) {
+// rowsBefore returns the rows that are about to be changed, where foreign keys
+// ask for them: to delete rows without being referenced does not; nil otherwise.
+func (w *writer) rowsBefore(v *view, ids *vector.Vector, deletes bool) (*vector.Batch, error) {
 	r, err := w.foreign()
-	if r == nil || err != nil || len(r.in) == 0 {
+	if r == nil || err != nil || deletes && len(r.in) == 0 {
 		return nil, err
 	}
 	return v.snap.Rows(w.t.Storage.ID, ids)
