@@ -249,6 +249,7 @@ func (s *Session) dropDependents(ctx context.Context, part catalog.Ref, of *cata
 		if err != nil {
 			return err
 		}
+		s.tx.local = s.tx.local.WithComment(v.ref, "")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"tsdb/sql/catalog"
+	"tsdb/sql/sqltext"
 	"tsdb/sql/types"
 )
 
@@ -132,9 +133,8 @@ func (w *dependencyWalk) column(t *catalog.Table, c *catalog.Column) {
 	}
 	if c.Generated != "" {
 		// Without the columns that it reads a generated column cannot be.
-		for _, on := range c.Depends {
-			w.needs(self, on, dependsNormal)
-		}
+		w.all(self, c.Depends)
+		w.reads(self, t, c.Generated, dependsNormal)
 		return
 	}
 	if c.Default != "" {
@@ -142,6 +142,20 @@ func (w *dependencyWalk) column(t *catalog.Table, c *catalog.Column) {
 		w.needs(def, self, dependsAuto)
 		w.all(def, c.Depends)
 	}
+}
+
+// reads notes the need of the columns of t that an expression names.
+func (w *dependencyWalk) reads(dependent catalog.Ref, t *catalog.Table, expr string, kind byte) (any bool) {
+	if expr == "" {
+		return false
+	}
+	for _, name := range sqltext.Columns(expr) {
+		if i := t.ColumnIndex(name); i >= 0 {
+			w.needs(dependent, columnRef(t.OID, t.Columns[i].AttNum), kind)
+			any = true
+		}
+	}
+	return any
 }
 
 func (w *dependencyWalk) key(t *catalog.Table, c *catalog.Constraint) {
@@ -174,12 +188,14 @@ func (w *dependencyWalk) foreignKey(t *catalog.Table, k *catalog.ForeignKey) {
 }
 
 func (w *dependencyWalk) index(t *catalog.Table, x *catalog.Index) {
-	self, any := relationRef(x.OID), false
+	self := relationRef(x.OID)
+	any := w.reads(self, t, x.Where, dependsAuto)
 	for _, c := range x.Columns {
 		if c.Column != 0 {
 			w.needs(self, columnRef(t.OID, c.Column), dependsAuto)
 			any = true
 		}
+		any = w.reads(self, t, c.Expr, dependsAuto) || any
 	}
 	for _, num := range x.Include {
 		w.needs(self, columnRef(t.OID, num), dependsAuto)

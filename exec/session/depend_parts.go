@@ -229,7 +229,7 @@ func (s *Session) removePart(ctx context.Context, ref catalog.Ref) error {
 	if err := x.apply(ctx); err != nil {
 		return err
 	}
-	s.forget(ref.Class, ref.OID)
+	s.tx.local = s.tx.local.WithComment(ref, "")
 	return nil
 }
 

@@ -6,6 +6,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -132,6 +133,28 @@ func RenameColumns(text string, f func(table, column string) (string, string)) (
 			ref.Fields = []*pg_query.Node{String(table), String(column)}
 		}
 	})
+}
+
+// Columns lists the names of columns in the text of an expression, none twice;
+// nothing for a text that does not parse.
+func Columns(text string) []string {
+	tree, err := pg_query.Parse("SELECT " + text)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, st := range tree.Stmts {
+		Walk(st.Stmt, func(m proto.Message) {
+			ref, ok := m.(*pg_query.ColumnRef)
+			if !ok || len(ref.Fields) == 0 {
+				return
+			}
+			if name := ref.Fields[len(ref.Fields)-1].GetString_().GetSval(); name != "" && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		})
+	}
+	return out
 }
 
 // RenameTypeIn writes another schema and name for a type if m names that type;
