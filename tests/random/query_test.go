@@ -162,8 +162,10 @@ func (g *gen) grouped(ts []string, outer *scope, depth int) *node {
 	return seq("SELECT % FROM %%%%", items, from, g.where(in, depth), by, having)
 }
 
-// aggregate makes an aggregate of a type.
+// aggregate makes an aggregate of a type over the query's own columns: over
+// outer ones alone it would belong to the outer query.
 func (g *gen) aggregate(typ string, s *scope, depth int) *node {
+	s = &scope{cols: s.cols}
 	arg := func(t string) *node { return g.expr(t, s, min(depth, 2)-1) }
 	f := text("")
 	if g.r.Intn(4) == 0 {
