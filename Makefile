@@ -4,10 +4,11 @@
 export GOEXPERIMENT ?= simd
 GO       ?= go
 FUZZTIME ?= 20s
+QUERIES  ?= 5000
 RACE     := ./colstore/... ./exec/... ./pgwire/... ./sql/...
 TOOL     := GOEXPERIMENT= $(GO) tool -modfile=.ci/tools/go.mod
 
-.PHONY: help build demo test race oracle lint bench bench-full crash-long pgbench fuzz clean first-build
+.PHONY: help build demo test scripts race oracle lint bench bench-full crash-long pgbench fuzz clean first-build
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -24,11 +25,16 @@ first-build:
 test: ## run all tests
 	$(GO) test ./...
 
+scripts: ## run the SQL scripts in all configurations, and with batches of three rows
+	cd tests/slt && TSDB_CONFIGS=all $(GO) test -count=1 -timeout 10m -run 'TestScripts$$'
+	cd tests/slt && TSDB_CONFIGS=plain,row $(GO) test -count=1 -timeout 10m -tags tinybatch -run 'TestScripts$$'
+
 race: ## run the tests of concurrent packages under the race detector
 	$(GO) test -race -short $(RACE)
 
 oracle: ## compare answers with a PostgreSQL 15 that the tests start themselves
 	TSDB_ORACLE=1 $(GO) test -count=1 -timeout 20m ./tests/oracle ./tests/slt
+	cd tests/random && TSDB_ORACLE=1 TSDB_QUERIES=$(QUERIES) $(GO) test -count=1 -timeout 20m
 
 lint: ## format, vet, staticcheck, dead code, go.mod, layers
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "not formatted:"; echo "$$out"; exit 1; }

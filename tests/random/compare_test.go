@@ -96,7 +96,7 @@ func trim(v string, oid uint32) string {
 		if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 			return v
 		}
-		return strconv.FormatFloat(f, 'g', 9, 64)
+		return strconv.FormatFloat(f+0, 'g', 9, 64) // -0 is 0
 	}
 	return v
 }

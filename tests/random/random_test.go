@@ -14,7 +14,7 @@
 //     other does not meet, because it computes a row or an operand that the
 //     other leaves out, or both fail in another row first;
 //   - representative: numeric values that are equal but for zeros at their end,
-//     of which DISTINCT, GROUP BY, min and max may give either;
+//     or 0 and -0, of which DISTINCT, GROUP BY, min and max may give either;
 //   - digits: float results that differ by 1e-9 of their size;
 //   - time: PostgreSQL ran into its statement_timeout.
 package random
