@@ -14,7 +14,6 @@ import (
 	"tsdb/colstore"
 	"tsdb/colstore/kernels"
 	"tsdb/exec/spill"
-	"tsdb/exec/spill"
 	"tsdb/planner"
 	"tsdb/sql"
 	"tsdb/sql/catalog"
@@ -85,11 +84,6 @@ func NewEngine(store *colstore.Store, o Options) (*Engine, error) {
 	e := &Engine{store: store, o: o, stopping: make(chan struct{}), ddl: make(chan struct{}, 1), locks: newTableLocks(), sessions: map[int32]*Session{}, rewrites: map[types.OID]*rewriting{}, nextPID: 1000, followRows: followRows,
 		parsed: sql.NewCache(0, 0), bound: newLRU[*planner.Bound](boundEntries)}
 	e.ddl <- struct{}{}
-	if o.Temp != "" {
-		if err := spill.Clear(o.Temp); err != nil {
-			return nil, err
-		}
-	}
 	if o.Temp != "" {
 		if err := spill.Clear(o.Temp); err != nil {
 			return nil, err

@@ -43,7 +43,6 @@ type Options struct {
 	Logger      *slog.Logger
 	QueryMemory int64            // budget of one query in bytes; 0: 1 GiB
 	Temp        string           // directory of temporary files, for this engine alone; empty: queries do not spill
-	Temp        string           // directory of temporary files, for this engine alone; empty: queries do not spill
 	Workers     int              // per parallel operator; 0: number of CPUs
 	Version     string           // of the binary, for version()
 	Connections int              // what SHOW max_connections says; 0: 1000
