@@ -17,7 +17,6 @@ type parentCheck struct {
 	deleted *referenceSet
 	changed *referenceSet
 	became  *referenceSet // per row of changed: the new key; duplicates stay
-	seen    map[string]bool
 	buf     []byte
 }
 

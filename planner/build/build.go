@@ -40,7 +40,6 @@ type planner struct {
 	env   *Env
 	err   error
 	sizes map[int]float64 // estimated rows of WITH queries and work tables
-	depth int
 }
 
 func (p *planner) fail(err error) {

@@ -31,7 +31,6 @@ func AppendRecord(dst []byte, ts []Type, fields []*vector.Vector, i int) []byte 
 type recordReader struct {
 	rest []byte
 	left int
-	v    *vector.Vector
 }
 
 func readRecord(b []byte) recordReader {
