@@ -75,6 +75,9 @@ func start(t *testing.T, c config, file string) *local {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(string(text), "# not in layout row") {
+		c.row = false
+	}
 	if stateful.Match(text) {
 		c.restart = false // the script needs one session
 	}
@@ -97,7 +100,7 @@ func (r *remote) exec(sql string) ([]*pgconn.Result, error) {
 	if r.postgres {
 		sql = layout.ReplaceAllString(sql, "")
 	}
-	if r.extended {
+	if r.extended && !placeholder.MatchString(sql) {
 		res := r.conn.ExecParams(context.Background(), sql, nil, nil, nil, nil).Read()
 		if e, ok := res.Err.(*pgconn.PgError); !ok || !strings.HasPrefix(e.Message, "cannot insert multiple commands") {
 			return []*pgconn.Result{res}, res.Err
@@ -121,7 +124,7 @@ func (l *local) exec(sql string) ([]*pgconn.Result, error) {
 		sql += " WITH (layout = 'row')"
 	}
 	rs, err := l.remote.exec(sql)
-	if err == nil && setting.MatchString(sql) {
+	if err == nil && setting.MatchString(sql) && !strings.Contains(sql, ";") {
 		l.settings = append(l.settings, sql)
 	}
 	return rs, err
