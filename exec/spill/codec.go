@@ -105,7 +105,7 @@ const maxRows = 1 << 24
 func readBatch(b *vector.Batch, p []byte) bool {
 	in := &input{b: p, ok: true}
 	n, cols := in.u32(), in.u32()
-	if n > maxRows || cols > len(p) {
+	if !in.ok || n > maxRows || cols > len(p) {
 		return false
 	}
 	for len(b.Cols) < cols {
@@ -118,7 +118,7 @@ func readBatch(b *vector.Batch, p []byte) bool {
 			return false
 		}
 	}
-	return len(in.b) == 0
+	return in.ok && len(in.b) == 0
 }
 
 func readVector(in *input, v *vector.Vector, n int) {
