@@ -37,7 +37,9 @@ type Program struct {
 	root   node
 	kind   vector.Kind
 	m      machine
-	result value // of the last Eval, given back by the next
+	result value  // of the last Eval, given back by the next
+	dear   bool   // rows may take long
+	paces  []pace // by conjunct in Filter, else one
 	empty  vector.Vector
 }
 
@@ -47,7 +49,11 @@ func Compile(e scalar.Expr) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{root: root, kind: e.ResultType().Kind()}, nil
+	p := &Program{root: root, kind: e.ResultType().Kind(), dear: dear(e), paces: make([]pace, 1)}
+	if and, ok := root.(*logicNode); ok && !and.or {
+		p.paces = make([]pace, len(and.args))
+	}
+	return p, nil
 }
 
 // Eval computes the value for every row of b (which has no selection; see
@@ -63,7 +69,7 @@ func (p *Program) Eval(env *Env, b *vector.Batch) (*vector.Vector, error) {
 	}
 	p.m.env = env
 	f := p.m.frame(b)
-	v, err := p.root.eval(f)
+	v, err := p.evalPaced(p.root, f, &p.paces[0])
 	if err != nil {
 		p.m.free(f)
 		return nil, err
@@ -91,9 +97,9 @@ func (p *Program) Filter(env *Env, b *vector.Batch, sel []int32) ([]int32, error
 	}
 	left := narrowing(f)
 	defer left.done()
-	for _, c := range conjuncts {
+	for i, c := range conjuncts {
 		cur := left.frame(c.info().fails)
-		v, err := c.eval(cur)
+		v, err := p.evalPaced(c, cur, &p.paces[i])
 		if err != nil {
 			return sel, err
 		}

@@ -23,6 +23,14 @@ type Ctx struct {
 	Running context.Context
 }
 
+// Canceled returns why the statement ends, nil while it goes on.
+func (c *Ctx) Canceled() error {
+	if c == nil || c.Running == nil || c.Running.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.Running)
+}
+
 // Session answers functions that ask about the session and the catalog, such
 // as current_user, current_setting, pg_get_userbyid, regclass input and output.
 type Session interface {
