@@ -146,6 +146,9 @@ func (x *alteration) action(ctx context.Context, cmd *pg_query.AlterTableCmd) er
 		return x.validate(ctx, cmd.Name)
 	case pg_query.AlterTableType_AT_AlterConstraint:
 		return x.alterConstraint(cmd.Def.GetConstraint())
+	case pg_query.AlterTableType_AT_SetUnLogged:
+		x.s.unloggedNotice(x.old.Name)
+		return nil
 	case pg_query.AlterTableType_AT_SetLogged, pg_query.AlterTableType_AT_DropCluster:
 		return nil // as it is
 	}
@@ -326,7 +329,7 @@ func (x *alteration) columnHint(name string) error {
 	if _, err := x.column(name); err != nil {
 		return err
 	}
-	x.s.notice(pgerr.Notice(`statistics, storage and compression of column "%s" are chosen from its values; the setting has no effect`, name))
+	x.s.notice(storageNotice(name))
 	return nil
 }
 

@@ -121,7 +121,7 @@ func (f *filledTable) define(sc *catalog.Schema) error {
 	}
 	stmt := &pg_query.CreateStmt{Relation: rv, Options: f.into.Options, Oncommit: f.into.OnCommit,
 		Tablespacename: f.into.TableSpaceName, AccessMethod: f.into.AccessMethod}
-	if err := refuseTableClauses(stmt); err != nil {
+	if err := s.refuseTableClauses(stmt); err != nil {
 		return err
 	}
 	b := &tableBuilder{s: s, st: f.st, stmt: stmt, null: map[int]bool{}, t: f.t}

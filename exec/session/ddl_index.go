@@ -202,13 +202,13 @@ func (x *alteration) over(text string, use bind.Use, want types.Type) (scalar.Ex
 }
 
 // indexName is the name that PostgreSQL gives an index.
-func (x *alteration) indexName(parts []string) string {
+func (b *tableBuilder) indexName(parts []string) string {
 	for n := 0; ; n++ {
 		end := "idx"
 		if n > 0 {
 			end += itoa(int64(n))
 		}
-		if name := objectNameFor(x.t.Name, strings.Join(parts, "_"), end); !x.nameTaken(name) {
+		if name := objectNameFor(b.t.Name, strings.Join(parts, "_"), end); !b.nameTaken(name) {
 			return name
 		}
 	}
@@ -216,14 +216,14 @@ func (x *alteration) indexName(parts []string) string {
 
 // givesOrder reports whether an index says in which order rows are to lie: its
 // time column after at least one other, in a table that has no key yet.
-func (x *alteration) givesOrder(ix *catalog.Index) bool {
-	s := &x.t.Storage
+func (b *tableBuilder) givesOrder(ix *catalog.Index) bool {
+	s := &b.t.Storage
 	if s.Layout != table.Columnar || s.Time < 0 || len(s.Key) > 0 || ix.Method != "btree" || ix.Where != "" {
 		return false
 	}
 	at := -1
 	for i, c := range ix.Columns {
-		col := x.t.ColumnByNum(c.Column)
+		col := b.t.ColumnByNum(c.Column)
 		if c.Column == 0 || s.Columns[col].Codec == rowkey.CodecNone {
 			return false
 		}
@@ -236,21 +236,21 @@ func (x *alteration) givesOrder(ix *catalog.Index) bool {
 
 // recordedNotice says what an index does that neither orders rows nor keeps
 // them unique.
-func (x *alteration) recordedNotice(ix *catalog.Index) *pgerr.Error {
+func (b *tableBuilder) recordedNotice(ix *catalog.Index) *pgerr.Error {
 	n := pgerr.Notice(`index "%s" is recorded and not used: rows are found by their key, their time and the ranges of values in each block`, ix.Name)
-	if x.t.PrimaryKey() == nil && x.orderable(ix) {
-		n.Hint = "CLUSTER " + quoteIdent(x.t.Name) + " USING " + quoteIdent(ix.Name) + " makes it the order of the rows."
+	if b.t.PrimaryKey() == nil && b.orderable(ix) {
+		n.Hint = "CLUSTER " + quoteIdent(b.t.Name) + " USING " + quoteIdent(ix.Name) + " makes it the order of the rows."
 	}
 	return n
 }
 
 // orderable reports whether CLUSTER can order the rows by an index.
-func (x *alteration) orderable(ix *catalog.Index) bool {
-	if x.t.Storage.Layout != table.Columnar || ix.Method != "btree" || ix.Where != "" {
+func (b *tableBuilder) orderable(ix *catalog.Index) bool {
+	if b.t.Storage.Layout != table.Columnar || ix.Method != "btree" || ix.Where != "" {
 		return false
 	}
 	return !slices.ContainsFunc(ix.Columns, func(c catalog.IndexColumn) bool {
-		return c.Column == 0 || x.t.Storage.Columns[x.t.ColumnByNum(c.Column)].Codec == rowkey.CodecNone
+		return c.Column == 0 || b.t.Storage.Columns[b.t.ColumnByNum(c.Column)].Codec == rowkey.CodecNone
 	})
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -33,6 +34,7 @@ type tableBuilder struct {
 	generated map[int]*pg_query.Node // expressions of generated columns
 	sequences []ownedSequence        // of serial and identity columns
 	foreign   []foreignClause
+	likes     []*likeSource
 }
 
 // keyClause is a PRIMARY KEY or UNIQUE of the statement, or a unique index.
@@ -42,10 +44,13 @@ type keyClause struct {
 	name     string
 	columns  []string
 	location int32
+
+	like *likeSource         // of a key copied by LIKE
+	from *catalog.Constraint // the key that it is copied from
 }
 
 func (s *Session) createTable(ctx context.Context, st *sql.Statement, n *pg_query.CreateStmt) error {
-	if err := refuseTableClauses(n); err != nil {
+	if err := s.refuseTableClauses(n); err != nil {
 		return err
 	}
 	sc, err := s.targetSchema(n.Relation)
@@ -81,14 +86,16 @@ func (s *Session) createTable(ctx context.Context, st *sql.Statement, n *pg_quer
 	if err := b.addSequences(); err != nil {
 		return err
 	}
+	b.likeNotes()
 	return b.addForeignKeys(ctx)
 }
 
 // refuseTableClauses names the clauses that are out of scope.
-func refuseTableClauses(n *pg_query.CreateStmt) error {
+func (s *Session) refuseTableClauses(n *pg_query.CreateStmt) error {
+	if n.Relation.GetRelpersistence() == "u" {
+		s.unloggedNotice(n.Relation.GetRelname())
+	}
 	switch {
-	case n.Relation.GetRelpersistence() == "u":
-		return pgerr.Unsupported("CREATE UNLOGGED TABLE")
 	case n.Partbound != nil:
 		return pgerr.Unsupported("PARTITION OF")
 	case n.Partspec != nil:
@@ -106,6 +113,11 @@ func refuseTableClauses(n *pg_query.CreateStmt) error {
 		return pgerr.New(pgerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
 	}
 	return nil
+}
+
+// unloggedNotice says what UNLOGGED does.
+func (s *Session) unloggedNotice(table string) {
+	s.notice(pgerr.Notice(`table "%s" is logged, as all tables are`, table))
 }
 
 func refuseSystemSchema(sc *catalog.Schema, rel string) error {
@@ -143,7 +155,7 @@ func (b *tableBuilder) build() error {
 		case *pg_query.Node_Constraint:
 			err = b.tableConstraint(x.Constraint)
 		case *pg_query.Node_TableLikeClause:
-			err = pgerr.Unsupported("LIKE in CREATE TABLE")
+			err = b.like(x.TableLikeClause)
 		}
 		if err != nil {
 			return err
@@ -156,6 +168,9 @@ func (b *tableBuilder) build() error {
 		return pgerr.New(pgerr.TooManyColumns, "tables can have at most %d columns", maxTableColumns)
 	}
 	if err := b.assignIDs(); err != nil {
+		return err
+	}
+	if err := b.likeKeys(); err != nil {
 		return err
 	}
 	for _, primary := range []bool{true, false} {
@@ -171,7 +186,10 @@ func (b *tableBuilder) build() error {
 		return err
 	}
 	b.t.DeriveKeys()
-	return b.addExpressions()
+	if err := b.addExpressions(); err != nil {
+		return err
+	}
+	return b.likeRest()
 }
 
 // addExpressions reads what may name any column: generated columns and checks.
@@ -193,15 +211,21 @@ func (b *tableBuilder) addExpressions() error {
 
 var systemColumns = []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 
-func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
-	name := d.Colname
+// newColumn refuses a name that a column cannot have.
+func (b *tableBuilder) newColumn(name string) error {
 	if b.t.ColumnIndex(name) >= 0 {
 		return pgerr.New(pgerr.DuplicateColumn, `column "%s" specified more than once`, name)
 	}
-	for _, sc := range systemColumns {
-		if name == sc {
-			return pgerr.New(pgerr.DuplicateColumn, `column name "%s" conflicts with a system column name`, name)
-		}
+	if slices.Contains(systemColumns, name) {
+		return pgerr.New(pgerr.DuplicateColumn, `column name "%s" conflicts with a system column name`, name)
+	}
+	return nil
+}
+
+func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
+	name := d.Colname
+	if err := b.newColumn(name); err != nil {
+		return err
 	}
 	typ, domain, err := b.columnType(d)
 	if err != nil {
@@ -210,13 +234,11 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 	if err := b.collation(d, typ); err != nil {
 		return err
 	}
-	switch {
-	case len(d.Fdwoptions) > 0:
+	if len(d.Fdwoptions) > 0 {
 		return pgerr.Unsupported("column OPTIONS")
-	case d.Compression != "":
-		return pgerr.Unsupported("column COMPRESSION")
-	case d.StorageName != "":
-		return pgerr.Unsupported("column STORAGE")
+	}
+	if err := b.columnStorage(d, typ); err != nil {
+		return err
 	}
 	b.t.AddColumn(catalog.Column{Name: name, Type: typ, Domain: domain}, codecOf(typ))
 	col := len(b.t.Columns) - 1
@@ -226,6 +248,26 @@ func (b *tableBuilder) column(d *pg_query.ColumnDef) error {
 		}
 	}
 	return b.columnConstraints(col, d.Constraints)
+}
+
+// columnStorage reads STORAGE and COMPRESSION, which change nothing.
+func (b *tableBuilder) columnStorage(d *pg_query.ColumnDef, typ types.Type) error {
+	switch d.Compression {
+	case "", "default", "pglz", "lz4":
+	default:
+		return pgerr.New(pgerr.InvalidParameterValue, `invalid compression method "%s"`, d.Compression)
+	}
+	if k := typ.Kind(); d.Compression != "" && k != vector.Bytes {
+		return pgerr.New(pgerr.FeatureNotSupported, "column data type %s does not support compression", types.FormatType(types.T(typ.OID)))
+	}
+	if d.Compression != "" || d.StorageName != "" {
+		b.s.notice(storageNotice(d.Colname))
+	}
+	return nil
+}
+
+func storageNotice(column string) *pgerr.Error {
+	return pgerr.Notice(`statistics, storage and compression of column "%s" are chosen from its values; the setting has no effect`, column)
 }
 
 func (b *tableBuilder) serialColumn(col int) error {
@@ -498,6 +540,7 @@ func (b *tableBuilder) key(k keyClause) error {
 			return err
 		}
 	}
+	k.likeKeyMade(&con)
 	b.t.Constraints = append(b.t.Constraints, con)
 	return nil
 }
@@ -547,6 +590,11 @@ func (b *tableBuilder) nameTaken(name string) bool {
 	}
 	for i := range b.t.Constraints {
 		if b.t.Constraints[i].Name == name {
+			return true
+		}
+	}
+	for i := range b.t.Indexes {
+		if b.t.Indexes[i].Name == name {
 			return true
 		}
 	}
