@@ -25,7 +25,7 @@ first-build:
 test: ## run all tests
 	$(GO) test ./...
 
-scripts: ## run the SQL scripts in all configurations, and with batches of three rows
+scripts: ## run the SQL scripts in all configurations, and with batches of 64 rows
 	cd tests/slt && TSDB_CONFIGS=all $(GO) test -count=1 -timeout 10m -run 'TestScripts$$'
 	cd tests/slt && TSDB_CONFIGS=plain,row $(GO) test -count=1 -timeout 10m -tags tinybatch -run 'TestScripts$$'
 

@@ -2,7 +2,7 @@
 // several configurations: as it comes, over the extended protocol, flushing
 // after every statement, compacting after every statement, restarting between
 // statements, and with tables of layout row. Built with -tags tinybatch,
-// operators work on three rows at a time as well. With TSDB_ORACLE set the same
+// operators work on 64 rows at a time as well. With TSDB_ORACLE set the same
 // scripts run on PostgreSQL 15, which protects the expectations themselves.
 //
 // A script is a list of records separated by empty lines:
