@@ -132,6 +132,9 @@ func arrayCast(from, to types.OID, elem *Cast) *Cast {
 		if elem.Make != nil {
 			k = elem.Make(mod, explicit)
 		}
+		if k == nil && from == to {
+			return nil
+		}
 		return arrayElementsKernel(types.T(elem.From), types.T(elem.To), k)
 	}}
 }

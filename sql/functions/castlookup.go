@@ -38,6 +38,9 @@ func FindCast(from, to types.OID, ctx CastContext) (*Cast, bool) {
 		return c, true
 	}
 	if from == to {
+		if elem, ok := castTable[castKey{types.ElemOf(from), types.ElemOf(from)}]; ok && elem.Make != nil {
+			return arrayCast(from, to, elem), true
+		}
 		return &Cast{From: from, To: to}, true
 	}
 	if from == types.Unknown {

@@ -144,17 +144,17 @@ func (c *clockParts) printClock(dst []byte, p *templatePart) ([]byte, bool) {
 	case "SS":
 		return padded(dst, c.second, 2, p), true
 	case "MS", "FF3":
-		return padded(dst, c.micros/1000, 3, &templatePart{}), true
+		return paddedAll(dst, c.micros/1000, 3, &templatePart{}), true
 	case "US", "FF6":
-		return padded(dst, c.micros, 6, &templatePart{}), true
+		return paddedAll(dst, c.micros, 6, &templatePart{}), true
 	case "FF1":
-		return padded(dst, c.micros/100000, 1, &templatePart{}), true
+		return paddedAll(dst, c.micros/100000, 1, &templatePart{}), true
 	case "FF2":
-		return padded(dst, c.micros/10000, 2, &templatePart{}), true
+		return paddedAll(dst, c.micros/10000, 2, &templatePart{}), true
 	case "FF4":
-		return padded(dst, c.micros/100, 4, &templatePart{}), true
+		return paddedAll(dst, c.micros/100, 4, &templatePart{}), true
 	case "FF5":
-		return padded(dst, c.micros/10, 5, &templatePart{}), true
+		return paddedAll(dst, c.micros/10, 5, &templatePart{}), true
 	case "SSSS", "SSSSS":
 		return strconv.AppendInt(dst, int64(c.hour*3600+c.minute*60+c.second), 10), true
 	case "AM", "PM", "A.M.", "P.M.":

@@ -111,6 +111,10 @@ func precise(from, to types.OID, ctx CastContext, k Kernel) Cast {
 		}
 		return func(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 			x, m := args[0].I64, args[0].Mask()
+			round := types.RoundMicros
+			if to == types.Time {
+				round = types.RoundTime
+			}
 			if k != nil {
 				if err := k(c, out, args, n); err != nil {
 					return err
@@ -119,7 +123,7 @@ func precise(from, to types.OID, ctx CastContext, k Kernel) Cast {
 			}
 			for i := range out.I64[:n] {
 				if v := x[i&m]; finiteTS(v) {
-					out.I64[i] = types.RoundMicros(v, mod)
+					out.I64[i] = round(v, mod)
 				} else {
 					out.I64[i] = v
 				}
@@ -147,7 +151,7 @@ func timeTZFit(mod int32, _ bool) Kernel {
 	}
 	return textRows(func(out *vector.Vector, args []*vector.Vector, i int) error {
 		us, west := timeTZParts(args[0].Bytes(i))
-		addTimeTZ(out, types.RoundMicros(us, mod), west)
+		addTimeTZ(out, types.RoundTime(us, mod), west)
 		return nil
 	})
 }

@@ -332,10 +332,10 @@ func init() {
 func datePartOfDate(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	ts := vector.New(vector.Int64, 1)
 	src := args[1]
-	for _, d := range src.I32[:src.Phys()] {
+	for i, d := range src.I32[:src.Phys()] {
 		us, ok := dateToTS(d)
-		if !ok {
-			us = tsInfinity
+		if !ok && live(out, i) {
+			return errDateForTimestamp()
 		}
 		ts.AppendInt64(us)
 	}

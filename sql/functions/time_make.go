@@ -50,7 +50,7 @@ func currentDate(c *Ctx, out *vector.Vector, _ []*vector.Vector, n int) error {
 func currentTime(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	us := timeOfDay(localNow(c))
 	if len(args) > 0 {
-		us = types.RoundMicros(us, min(6, args[0].I32[0]))
+		us = types.RoundTime(us, min(6, args[0].I32[0]))
 	}
 	west := -int32(newZoneCache(c.Zone).offset(c.Now) / microsPerSecond)
 	for i := 0; i < n; i++ {
@@ -58,6 +58,15 @@ func currentTime(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error
 		endRow(out)
 	}
 	return nil
+}
+
+// stampDay is civilDay with the error of make_timestamp, which repeats the year as given.
+func stampDay(year, month, day int) (int64, error) {
+	d, err := civilDay(year, month, day)
+	if err != nil && year < 0 && (month < 1 || month > 12 || day < 1 || day > types.DaysInMonth(year+1, month)) {
+		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", year, month, day)
+	}
+	return d, err
 }
 
 // civilDay checks a date; year 0 does not exist, negative ones are BC.
@@ -123,7 +132,7 @@ func makeTimestamp(instant bool) Kernel {
 			if !live(out, i) {
 				continue
 			}
-			day, err := civilDay(int4(args[0], i), int4(args[1], i), int4(args[2], i))
+			day, err := stampDay(int4(args[0], i), int4(args[1], i), int4(args[2], i))
 			if err != nil {
 				return err
 			}
@@ -206,7 +215,7 @@ func toTimestamp(sec float64) (int64, error) {
 	}
 	us := math.RoundToEven(sec * microsPerSecond)
 	if !(us >= minTimestamp && us < math.MaxInt64) {
-		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", fmt.Sprintf("%g", sec))
+		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", fmt.Sprintf("%.6g", sec))
 	}
 	return int64(us), nil
 }

@@ -115,7 +115,7 @@ func ParseBinary(v *vector.Vector, t Type, b []byte) error {
 		if us < 0 || us > usecPerDay {
 			return pgerr.New(pgerr.DatetimeFieldOverflow, "time out of range")
 		}
-		v.AppendInt64(roundTime(us, t.Mod))
+		v.AppendInt64(RoundTime(us, t.Mod))
 		return nil
 	case Timestamp, TimestampTZ:
 		return parseTimestampBinary(v, t, b)
@@ -193,7 +193,7 @@ func parseBytesBinary(v *vector.Vector, t Type, b []byte) error {
 		if east <= -16*3600 || east >= 16*3600 {
 			return pgerr.New(pgerr.InvalidTimeZone, "time zone displacement out of range")
 		}
-		v.Data = AppendTimeTZ(v.Data, roundTime(us, t.Mod), east)
+		v.Data = AppendTimeTZ(v.Data, RoundTime(us, t.Mod), east)
 		v.FinishBytes()
 		return nil
 	case Numeric:

@@ -219,8 +219,8 @@ func RoundMicros(us int64, precision int32) int64 {
 	return t + pgEpochMicros
 }
 
-// roundTime rounds a time of day.
-func roundTime(us int64, precision int32) int64 {
+// RoundTime rounds a time of day, up to 24:00, to a precision of fractional digits.
+func RoundTime(us int64, precision int32) int64 {
 	if precision < 0 || precision >= 6 {
 		return us
 	}
@@ -264,13 +264,13 @@ func ParseDate(s []byte, c *Context) (int32, error) {
 // Errors: as ParseTimestamp.
 func ParseTime(s []byte, c *Context, mod int32) (int64, error) {
 	if us, rest, ok := isoTime(s); ok && len(rest) == 0 {
-		return roundTime(us, mod), nil
+		return RoundTime(us, mod), nil
 	}
 	var d dateDecoder
 	if e := d.decode(s, orDefault(c), true); e != dateOK {
 		return 0, d.error(e, "time", s)
 	}
-	return roundTime(d.c.timeMicros(), mod), nil
+	return RoundTime(d.c.timeMicros(), mod), nil
 }
 
 // ParseTimeTZ reads a time of day and its zone in seconds east of UTC. Without
@@ -290,5 +290,5 @@ func ParseTimeTZ(s []byte, c *Context, mod int32) (us int64, east int32, err err
 		full.year, full.month, full.day = today.year, today.month, today.day
 	}
 	local, _ := full.unbounded()
-	return roundTime(us, mod), int32(d.localOffset(local)), nil
+	return RoundTime(us, mod), int32(d.localOffset(local)), nil
 }
