@@ -26,14 +26,14 @@ func init() {
 		fn(3415, "pg_get_statisticsobjdef", a(oid), text, none, "Definition of extended statistics: there are none"),
 		fn(3034, "pg_relation_filepath", a(rc), text, none, "File of a relation: tables have none of their own"),
 		fn(3943, "acldefault", a(types.Char, oid), types.ACLItemArray, none, "Default privileges of an object: not recorded"),
-		fn(2093, "pg_conversion_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds a conversion"),
-		fn(2083, "pg_opclass_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds an operator class"),
-		fn(3829, "pg_opfamily_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds an operator family"),
-		fn(3403, "pg_statistics_obj_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds extended statistics"),
-		fn(3756, "pg_ts_parser_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds a text search parser"),
-		fn(3757, "pg_ts_dict_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds a text search dictionary"),
-		fn(3758, "pg_ts_config_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds a text search configuration"),
-		fn(3768, "pg_ts_template_is_visible", a(oid), b, boolKernel(yes), "Whether the search path finds a text search template"),
+		fn(2093, "pg_conversion_is_visible", a(oid), b, unknownObject, "Whether the search path finds a conversion"),
+		fn(2083, "pg_opclass_is_visible", a(oid), b, unknownObject, "Whether the search path finds an operator class"),
+		fn(3829, "pg_opfamily_is_visible", a(oid), b, unknownObject, "Whether the search path finds an operator family"),
+		fn(3403, "pg_statistics_obj_is_visible", a(oid), b, unknownObject, "Whether the search path finds extended statistics"),
+		fn(3756, "pg_ts_parser_is_visible", a(oid), b, unknownObject, "Whether the search path finds a text search parser"),
+		fn(3757, "pg_ts_dict_is_visible", a(oid), b, unknownObject, "Whether the search path finds a text search dictionary"),
+		fn(3758, "pg_ts_config_is_visible", a(oid), b, unknownObject, "Whether the search path finds a text search configuration"),
+		fn(3768, "pg_ts_template_is_visible", a(oid), b, unknownObject, "Whether the search path finds a text search template"),
 		fn(3298, "row_security_active", a(oid), b, boolKernel(no), "Whether row security is active for a table"),
 		fn(638, "pg_index_column_has_property", a(rc, i4, text), b, boolKernel(indexColumnProperty), "Whether a column of an index has a property"),
 		fn(2999, "pg_relation_filenode", a(rc), oid, filenode, "Number of a relation's storage"),
@@ -105,4 +105,10 @@ func describeObject(s *source, args []*vector.Vector, i int) (string, bool) {
 		}
 	}
 	return words, true
+}
+
+// unknownObject answers NULL: no object of the kind is in the catalog.
+func unknownObject(_ *functions.Ctx, out *vector.Vector, _ []*vector.Vector, n int) error {
+	out.Valid = vector.NewBitmap(n, false)
+	return nil
 }

@@ -84,6 +84,29 @@ func openKeywords(*functions.Ctx, []*vector.Vector) (functions.Rows, error) {
 	return &listed{rows: b}, nil
 }
 
+// openOptions splits name=value.
+func openOptions(_ *functions.Ctx, args []*vector.Vector) (functions.Rows, error) {
+	b := &vector.Batch{Cols: []*vector.Vector{vector.New(vector.Bytes, 0), vector.New(vector.Bytes, 0)}}
+	if args[0].IsNull(0) {
+		return &listed{rows: b}, nil
+	}
+	list := vector.New(vector.Bytes, 0)
+	if err := functions.ArrayElements(list, args[0].Bytes(0)); err != nil {
+		return nil, err
+	}
+	for i := range list.N {
+		name, value, given := strings.Cut(string(list.Bytes(i)), "=")
+		b.Cols[0].AppendString(name)
+		if given {
+			b.Cols[1].AppendString(value)
+		} else {
+			b.Cols[1].AppendNull()
+		}
+		b.N++
+	}
+	return &listed{rows: b}, nil
+}
+
 func init() {
 	text, rc := types.Text, types.Regclass
 	a := func(t ...types.OID) []types.OID { return t }
@@ -92,7 +115,8 @@ func init() {
 		relationRows(2599, "pg_timezone_abbrevs", "Abbreviations of time zones"),
 		functions.SetReturning{OID: 1686, Name: "pg_get_keywords", Columns: []string{"word", "catcode", "barelabel", "catdesc", "baredesc"},
 			Types: keywordColumns, Open: openKeywords, Doc: "Key words of the grammar"},
-		noneOf(2289, "pg_options_to_table", a(types.TextArray), []string{"option_name", "option_value"}, a(text, text), "Options of foreign objects: there are none"),
+		functions.SetReturning{OID: 2289, Name: "pg_options_to_table", Args: a(types.TextArray), Columns: []string{"option_name", "option_value"},
+			Types: a(text, text), Open: openOptions, Doc: "Names and values of a list of options"},
 		noneOf(3425, "pg_partition_ancestors", a(rc), []string{"relid"}, a(rc), "Tables that a partition belongs to: there are no partitions"),
 		noneOf(3423, "pg_partition_tree", a(rc), []string{"relid", "parentrelid", "isleaf", "level"}, a(rc, rc, types.Bool, types.Int4), "Partitions of a table: there are none"),
 		noneOf(3035, "pg_listening_channels", nil, []string{"pg_listening_channels"}, a(text), "Channels that the session listens on: none"),
