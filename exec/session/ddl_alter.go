@@ -306,7 +306,7 @@ func (x *alteration) setDefault(name string, def *pg_query.Node) error {
 		c.Default, c.Depends = "", nil
 		return nil
 	}
-	return x.s.setDefault(x.st, c, def)
+	return unplaced(x.s.setDefault(x.st, c, def))
 }
 
 func (x *alteration) dropNotNull(name string) error {
@@ -418,7 +418,7 @@ func (x *alteration) apply(ctx context.Context) error {
 		x.rekeyed = x.rekeyed || k.primary
 	}
 	x.t.DeriveKeys()
-	if err := x.addExpressions(); err != nil {
+	if err := unplaced(x.addExpressions()); err != nil {
 		return err
 	}
 	x.verifyLater()

@@ -55,6 +55,9 @@ func (s *Session) createTable(ctx context.Context, st *sql.Statement, n *pg_quer
 	}
 	sc, err := s.targetSchema(n.Relation)
 	if err != nil {
+		if pgerr.From(err).Code == pgerr.InvalidSchemaName && n.Relation.GetSchemaname() != "" {
+			err = pgerr.From(err).At(st.Position(n.Relation.Location))
+		}
 		return err
 	}
 	name := n.Relation.GetRelname()
@@ -378,7 +381,11 @@ func (b *tableBuilder) columnConstraint(col int, c *pg_query.Constraint) error {
 		if column.Default != "" {
 			return pgerr.New(pgerr.SyntaxError, `multiple default values specified for column "%s" of table "%s"`, column.Name, b.t.Name).At(pos)
 		}
-		return b.s.setDefault(b.st, column, c.RawExpr)
+		err := b.s.setDefault(b.st, column, c.RawExpr)
+		if b.stmt == nil { // ALTER TABLE
+			err = unplaced(err)
+		}
+		return err
 	case pg_query.ConstrType_CONSTR_IDENTITY:
 		return b.identityColumn(col, c)
 	case pg_query.ConstrType_CONSTR_GENERATED:

@@ -41,7 +41,6 @@ func TestCreateTableErrors(t *testing.T) {
 		"CREATE TABLE x (a int DEFAULT b)", "ERROR 0A000: cannot use column reference in DEFAULT expression",
 		"CREATE TABLE x (a json PRIMARY KEY)", `ERROR 42704: data type json has no default operator class for access method "btree"`,
 		"CREATE TABLE x (a jsonb UNIQUE)", "ERROR 0A000: a key column of type jsonb is not supported",
-		"CREATE TABLE x (LIKE t)", "ERROR 0A000: LIKE in CREATE TABLE is not supported",
 		"CREATE TABLE x () INHERITS (t)", "ERROR 0A000: INHERITS is not supported",
 		"CREATE TABLE x (a int) PARTITION BY RANGE (a)", "ERROR 0A000: PARTITION BY is not supported",
 		"CREATE TABLE x (a int COLLATE \"de_DE\")", `ERROR 42704: collation "de_DE" for encoding "UTF8" does not exist`,

@@ -30,17 +30,17 @@ func (x *alteration) changeType(name string, d *pg_query.ColumnDef) error {
 	d.Colname = name
 	typ, domain, err := x.columnType(d)
 	if err != nil {
-		return err
+		return unplaced(err)
 	}
 	if err := x.collation(d, typ); err != nil {
 		return err
 	}
 	c := &x.t.Columns[i]
-	if err := x.refuseReaders(i); err != nil {
-		return err
-	}
 	e, err := x.conversion(c, typ, d.RawDefault)
 	if err != nil {
+		return err
+	}
+	if err := x.refuseReaders(i); err != nil {
 		return err
 	}
 	old := c.Type
@@ -75,14 +75,14 @@ func (x *alteration) changeType(name string, d *pg_query.ColumnDef) error {
 
 // conversion binds USING, or the cast that assignment makes.
 func (x *alteration) conversion(c *catalog.Column, typ types.Type, using *pg_query.Node) (scalar.Expr, error) {
-	text := quoteIdent(c.Name)
+	var e scalar.Expr
+	var ok bool
+	var err error
 	if using != nil {
-		var err error
-		if text, err = deparse(using); err != nil {
-			return nil, err
-		}
+		e, ok, err = bind.ExpressionIn((*bind.Env)(x.s.env(x.s.catalog(), x.s.functionCtx(), nil)), x.st, using, x.old, bind.ForTransform, typ)
+	} else {
+		e, ok, err = x.over(quoteIdent(c.Name), bind.ForTransform, typ)
 	}
-	e, ok, err := x.over(text, bind.ForTransform, typ)
 	if err != nil || ok {
 		return e, err
 	}
@@ -116,7 +116,7 @@ func (x *alteration) refuseReaders(i int) error {
 		}
 		e, _, err := x.over(g.Generated, bind.ForGenerated, g.Type)
 		if err == nil && reads(e, x.old, c) {
-			return pgerr.New(pgerr.SyntaxError, "cannot alter type of a column used by a generated column").
+			return pgerr.New(pgerr.FeatureNotSupported, "cannot alter type of a column used by a generated column").
 				WithDetail(`Column "%s" is used by generated column "%s".`, c.Name, g.Name)
 		}
 	}

@@ -75,7 +75,8 @@ func (s *Session) newTypeName(names []*pg_query.Node) (*catalog.Schema, string, 
 	return sc, name, s.typeNameTaken(sc.OID, name)
 }
 
-// unplaced is the error of a domain's definition: PostgreSQL gives it no position.
+// unplaced is the error of a domain's definition or of an expression in ALTER
+// TABLE: PostgreSQL gives it no position.
 func unplaced(err error) error {
 	if err == nil {
 		return nil

@@ -110,6 +110,9 @@ func (d *dropper) dependents(ref catalog.Ref) []dependency {
 	}
 	slices.SortStableFunc(out, func(a, b dependency) int {
 		x, y := a.dependent, b.dependent
+		if x.OID == y.OID && a.on.OID == x.OID && a.on.Class == x.Class { // generated columns: of these the defaults have an age
+			x.Column, y.Column = y.Column, x.Column
+		}
 		return cmp.Or(cmp.Compare(age(y.OID), age(x.OID)), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Column, y.Column))
 	})
 	return out
