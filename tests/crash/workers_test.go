@@ -43,7 +43,7 @@ func newWorkers(t *testing.T, c *pgconn.PgConn, round int) []worker {
 		mustExec(t, c, "INSERT INTO states "+s.rows())
 		workers = append(workers, s)
 	}
-	return workers
+	return append(workers, newTakers(t, c)...)
 }
 
 // loader adds rows, each statement under a name of its own.
