@@ -104,9 +104,10 @@ func (c *conn) rowDescription(cols []logical.Column, formats []int16) {
 		w.string(col.Name)
 		w.int32(col.Table)
 		w.int16(int(col.AttNum))
-		w.int32(col.Type.OID)
+		shown := col.Type.Shown()
+		w.int32(shown.OID)
 		w.int16(int(size))
-		w.int32(uint32(col.Type.Mod))
+		w.int32(uint32(shown.Mod))
 		w.int16(int(formatOf(formats, i)))
 	}
 	w.end(start)

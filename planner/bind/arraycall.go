@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"encoding/binary"
 	"sync"
 
 	"tsdb/colstore/vector"
@@ -10,11 +9,11 @@ import (
 	"tsdb/sql/types"
 )
 
-// arrayCalls holds the functions behind ARRAY[...] and a[i], one of each per
-// element type: they have syntax, no name, so the registry does not list them.
+// arrayCalls holds the functions behind ARRAY[...], one of each per element
+// type: they have syntax, no name, so the registry does not list them.
 var arrayCalls struct {
 	sync.Mutex
-	construct, subscript map[types.OID]*functions.Overload
+	construct, nest map[types.OID]*functions.Overload
 }
 
 // arrayOf returns the function that makes an array of its arguments.
@@ -24,11 +23,12 @@ func arrayOf(elem types.OID) *functions.Overload {
 		NotStrict: true, Eval: constructArray(elem)})
 }
 
-// elementOf returns the function (array, index) that reads an element.
-func elementOf(elem types.OID) *functions.Overload {
-	return arrayCall(&arrayCalls.subscript, elem, &functions.Overload{
-		Name: scalar.ArraySubscript, Args: []types.OID{types.ArrayOf(elem), types.Int4}, Ret: elem,
-		NotStrict: true, Eval: readElement(types.T(elem))})
+// nestOf returns the function that makes an array of arrays.
+func nestOf(elem types.OID) *functions.Overload {
+	array := types.ArrayOf(elem)
+	return arrayCall(&arrayCalls.nest, elem, &functions.Overload{
+		Name: scalar.ArrayConstructor, Args: []types.OID{array}, Variadic: true, Ret: array,
+		NotStrict: true, CanFail: true, Eval: nestArrays(elem)})
 }
 
 func arrayCall(m *map[types.OID]*functions.Overload, elem types.OID, fn *functions.Overload) *functions.Overload {
@@ -60,47 +60,23 @@ func constructArray(elem types.OID) functions.Kernel {
 	}
 }
 
-// readElement reads one element of a one-dimensional array per row; other
-// arrays and positions outside give NULL.
-func readElement(elem types.Type) functions.Kernel {
-	return func(c *functions.Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
-		array, index := args[0], args[1]
-		res := vector.New(elem.Kind(), n)
-		all := vector.New(elem.Kind(), 0)
+func nestArrays(elem types.OID) functions.Kernel {
+	return func(_ *functions.Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
+		arrays := make([][]byte, len(args))
+		var buf []byte
 		for i := range n {
-			if array.IsNull(i) || index.IsNull(i) {
-				res.AppendNull()
-				continue
+			for k, a := range args {
+				arrays[k] = nil
+				if !a.IsNull(i) {
+					arrays[k] = a.Bytes(i)
+				}
 			}
-			value := array.Bytes(i)
-			at := int(index.I32[i&index.Mask()]) - lowerBound(value)
-			all.Reset(all.Kind)
-			if err := functions.ArrayElements(all, value); err != nil {
+			var err error
+			if buf, err = types.Nest(buf[:0], elem, arrays); err != nil {
 				return err
 			}
-			if dimensions(value) != 1 || at < 0 || at >= all.N {
-				res.AppendNull()
-				continue
-			}
-			res.AppendFrom(all, at)
+			out.AppendBytes(buf)
 		}
-		*out = *res
 		return nil
 	}
-}
-
-func dimensions(array []byte) int {
-	if len(array) < 4 {
-		return 0
-	}
-	return int(binary.BigEndian.Uint32(array))
-}
-
-// lowerBound is the index of the first element; it follows the first length.
-func lowerBound(array []byte) int {
-	const at = 16
-	if len(array) < at+4 {
-		return 1
-	}
-	return int(int32(binary.BigEndian.Uint32(array[at:])))
 }

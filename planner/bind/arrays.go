@@ -19,14 +19,12 @@ func (b *binder) arrayExpr(n *pg_query.A_ArrayExpr, want types.Type, c exprCtx) 
 		}
 		return b.readLiteral(textConst(types.Unknown, "{}"), types.T(want.OID), implicitly(n.Location))
 	}
-	ops, err := b.operands(n.Elements, c)
+	ops, nested, err := b.arrayOperands(n.Elements, want, c)
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range ops {
-		if types.ElemOf(o.expr.ResultType().OID) != 0 {
-			return nil, b.unsupportedAt(n.Location, "ARRAY of arrays")
-		}
+	if nested {
+		return b.nestedArray(ops, want, n.Location)
 	}
 	elem, err := b.elementType(ops, want)
 	if err != nil {
@@ -48,6 +46,57 @@ func (b *binder) arrayExpr(n *pg_query.A_ArrayExpr, want types.Type, c exprCtx) 
 		}
 	}
 	return b.makeArray(args, elem, array)
+}
+
+// arrayOperands binds the elements of ARRAY[...]; nested: they are arrays.
+func (b *binder) arrayOperands(list []*pg_query.Node, want types.Type, c exprCtx) (ops []operand, nested bool, err error) {
+	ops = make([]operand, len(list))
+	for i, n := range list {
+		if inner := n.GetAArrayExpr(); inner != nil {
+			if err = b.enter(); err != nil {
+				return nil, false, err
+			}
+			ops[i].expr, err = b.arrayExpr(inner, want, c)
+			b.leave()
+			ops[i].node, nested = n, true
+		} else {
+			ops[i], err = b.operand(n, c)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		nested = nested || types.ElemOf(ops[i].expr.ResultType().OID) != 0
+	}
+	return ops, nested, nil
+}
+
+// nestedArray makes an array of arrays, which have one type.
+func (b *binder) nestedArray(ops []operand, want types.Type, location int32) (scalar.Expr, error) {
+	array := want.OID
+	if array == 0 {
+		t, err := b.commonType("ARRAY", ops)
+		if err != nil {
+			return nil, err
+		}
+		array = t.OID
+	}
+	elem := types.ElemOf(array)
+	if elem == 0 {
+		return nil, b.errorAt(location, pgerr.UndefinedObject, "could not find element type for data type %s", typeText(array))
+	}
+	args := make([]scalar.Expr, len(ops))
+	for i, o := range ops {
+		var err error
+		if want.OID == 0 {
+			args[i], err = b.toCommon("ARRAY", o, types.T(array))
+		} else {
+			args[i], err = b.explicitElement(o, array)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &scalar.Call{Fn: nestOf(elem), Args: args, Typ: types.T(array)}, nil
 }
 
 func (b *binder) elementType(ops []operand, want types.Type) (types.OID, error) {
@@ -75,47 +124,34 @@ func (b *binder) makeArray(args []scalar.Expr, elem, array types.OID) (scalar.Ex
 	return &scalar.Call{Fn: arrayOf(elem), Args: args, Typ: types.T(array)}, nil
 }
 
-// indirection binds subscripts: a[i]. Fields and slices are out of scope.
+// indirection binds subscripts, slices and fields: a[i], a[i:j], (r).f.
 func (b *binder) indirection(n *pg_query.A_Indirection, c exprCtx) (scalar.Expr, error) {
-	e, err := b.expr(n.Arg, c)
-	if err != nil {
-		return nil, err
+	rest := n.Indirection
+	var e scalar.Expr
+	var err error
+	if it, name := b.itemOf(n.Arg, c.scope); it != nil && len(rest) > 0 && rest[0].GetString_() != nil {
+		e, err = b.qualifiedColumn(c.scope, "", name, stringOf(rest[0]), locate(n.Arg))
+		rest = rest[1:]
+	} else {
+		e, err = b.expr(n.Arg, c)
 	}
-	loc := locate(n.Arg)
-	if len(n.Indirection) > 1 {
-		return nil, b.unsupportedAt(loc, "more than one subscript or field")
-	}
-	ix := n.Indirection[0].GetAIndices()
-	switch {
-	case ix == nil && n.Indirection[0].GetAStar() != nil:
-		return nil, b.unsupportedAt(loc, "expansion of a composite value")
-	case ix == nil:
-		return nil, b.errorAt(loc, pgerr.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type",
-			stringOf(n.Indirection[0]), typeText(e.ResultType().OID))
-	case ix.IsSlice:
-		return nil, b.unsupportedAt(loc, "an array slice")
-	}
-	t := e.ResultType().OID
-	elem := types.ElemOf(t)
-	if elem == 0 {
-		if t == types.JSONB {
-			return nil, b.unsupportedAt(loc, "a jsonb subscript")
+	for err == nil && len(rest) > 0 {
+		k := 0
+		for k < len(rest) && rest[k].GetAIndices() != nil {
+			k++
 		}
-		return nil, b.errorAt(loc, pgerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", typeText(t))
+		switch {
+		case k > 0:
+			e, err = b.subscripts(e, rest[:k], locate(n.Arg), c)
+		case rest[0].GetAStar() != nil:
+			return nil, b.errorAt(locate(n.Arg), pgerr.SyntaxError, "row expansion via \"*\" is not supported here")
+		default:
+			e, err = b.fieldSelection(e, stringOf(rest[0]), locate(n.Arg))
+			k = 1
+		}
+		rest = rest[k:]
 	}
-	i, err := b.expr(ix.Uidx, c)
-	if err != nil {
-		return nil, err
-	}
-	at := locate(ix.Uidx)
-	index, ok, err := b.convert(i, types.T(types.Int4), conversion{context: functions.CastAssignment, location: at})
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, b.errorAt(at, pgerr.DatatypeMismatch, "array subscript must have type integer")
-	}
-	return &scalar.Call{Fn: elementOf(elem), Args: []scalar.Expr{e, index}, Typ: types.T(elem)}, nil
+	return e, err
 }
 
 // constantArray computes an array whose elements are constants, casts included.

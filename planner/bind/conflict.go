@@ -104,7 +104,7 @@ func (in *inserter) arbiters(n *pg_query.InferClause, columns []int) ([]int, err
 // conflictUpdate binds DO UPDATE over the old row, its row id and excluded.
 func (in *inserter) conflictUpdate(n *pg_query.OnConflictClause, target *item, around *scope) (logical.Node, error) {
 	width := len(in.table.Columns) + 1
-	excluded := &item{alias: "excluded", relation: "excluded", table: in.table, relVisible: true, colsVisible: true}
+	excluded := &item{alias: "excluded", relation: "excluded", table: in.table, row: in.table.TypeOID, relVisible: true, colsVisible: true}
 	excluded.cols = in.visible()
 	excluded.shift(width)
 	items := []*item{target, excluded}

@@ -249,7 +249,7 @@ func (b *binder) nullTest(n *pg_query.NullTest, c exprCtx) (scalar.Expr, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &scalar.IsNull{Arg: e, Negate: negate}, nil
+	return rowNullTest(e, negate), nil
 }
 
 func (b *binder) eachField(row *pg_query.RowExpr, c exprCtx, f func(scalar.Expr) scalar.Expr) (scalar.Expr, error) {

@@ -55,6 +55,7 @@ func (b *binder) functionNode(fnode *pg_query.Node, ordinality bool, it *item, c
 	}
 	if call.Fn == nil {
 		cols := []logical.Column{{Name: it.alias, Type: call.Args[0].ResultType()}}
+		it.value = !ordinality
 		row := call.Args
 		if ordinality {
 			cols, row = append(cols, logical.OrdinalityColumn), append(row, int8Const(1))
@@ -64,6 +65,7 @@ func (b *binder) functionNode(fnode *pg_query.Node, ordinality bool, it *item, c
 	// A function of one unnamed column calls it by the alias.
 	if len(call.Cols) == 1 && call.Cols[0].Name == call.Fn.Name {
 		call.Cols[0].Name = it.alias
+		it.value = !ordinality
 	}
 	if ordinality {
 		call.Cols = append(call.Cols, logical.OrdinalityColumn)

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"tsdb/planner/logical"
@@ -18,6 +20,7 @@ type inserter struct {
 	target   []int // table columns that the source fills, in source order
 	explicit bool  // the statement lists them
 	at       []int32
+	parts    []*columnPart // per target: the elements that the source fills, nil: the column
 	defaults map[int]scalar.Expr
 	behind   *behind // not nil: rows are written through a view
 	overriding
@@ -38,13 +41,13 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 		return nil, err
 	}
 	in := &inserter{binder: b, table: r.table, behind: through, defaults: map[int]scalar.Expr{}, overriding: overriding{kind: overrides(n)}}
-	own := &item{alias: in.relationName(), relation: in.relationName(), schema: r.schema, table: r.table, relVisible: true, colsVisible: true}
+	own := &item{alias: in.relationName(), relation: in.relationName(), schema: r.schema, table: r.table, row: r.rowType(), relVisible: true, colsVisible: true}
 	if rv.Alias != nil {
 		own.alias, own.schema = rv.Alias.Aliasname, ""
 	}
 	own.cols = in.visible()
 	s.all = append(s.all, own) // for hints: a VALUES cannot read the table
-	if err := in.columns(n.Cols); err != nil {
+	if err := in.columns(n.Cols, exprCtx{scope: s, clause: inValues}); err != nil {
 		return nil, err
 	}
 	out := &Bound{Kind: Insert, Table: r.table}
@@ -56,6 +59,8 @@ func (b *binder) insert(n *pg_query.InsertStmt) (*Bound, error) {
 	case sel == nil:
 		in.target = nil
 		out.Root, err = in.rows(nil)
+	case b.st.Bulk != nil && len(sel.ValuesLists) > 0 && slices.ContainsFunc(in.parts, func(p *columnPart) bool { return p != nil }):
+		err = unsupported("an INSERT of many rows into elements of a column")
 	case b.st.Bulk != nil && len(sel.ValuesLists) > 0:
 		out.Bulk, err = in.bulk(sel)
 	case plainValues(sel):
@@ -101,7 +106,7 @@ func plainValues(sel *pg_query.SelectStmt) bool {
 }
 
 // columns reads the column list, or takes all columns in order.
-func (in *inserter) columns(list []*pg_query.Node) error {
+func (in *inserter) columns(list []*pg_query.Node, c exprCtx) error {
 	if len(list) == 0 {
 		for i, c := range in.visible() {
 			at := c.index
@@ -113,19 +118,22 @@ func (in *inserter) columns(list []*pg_query.Node) error {
 		return nil
 	}
 	in.explicit = true
-	seen := map[int]bool{}
+	seen, whole := map[int]bool{}, map[int]bool{}
 	for _, n := range list {
 		rt := n.GetResTarget()
 		i := in.columnNamed(rt.Name)
 		switch {
 		case i == -1:
 			return in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.relationName())
-		case len(rt.Indirection) > 0:
-			return in.unsupportedAt(rt.Location, "INSERT into an element or field of a column")
-		case seen[i]:
+		case seen[i] && (whole[i] || len(rt.Indirection) == 0):
 			return in.errorAt(rt.Location, pgerr.DuplicateColumn, "column \"%s\" specified more than once", rt.Name)
 		}
-		seen[i] = true
+		seen[i], whole[i] = true, len(rt.Indirection) == 0
+		part, err := in.partOf(rt, i, c)
+		if err != nil {
+			return err
+		}
+		in.parts = append(in.parts, part)
 		in.target, in.at = append(in.target, i), append(in.at, rt.Location)
 	}
 	return nil
@@ -173,6 +181,12 @@ func (in *inserter) tableColumns() []logical.Column {
 func (in *inserter) full(values []scalar.Expr) ([]scalar.Expr, error) {
 	row := make([]scalar.Expr, len(in.table.Columns))
 	for i, e := range values {
+		if part := in.part(i); part != nil {
+			if row[in.target[i]] == nil {
+				row[in.target[i]] = nullConst(in.table.Columns[in.target[i]].Type)
+			}
+			e = part.put(row[in.target[i]], e)
+		}
 		row[in.target[i]] = e
 	}
 	for i := range row {
@@ -232,7 +246,12 @@ func (in *inserter) values(sel *pg_query.SelectStmt, s *scope) (logical.Node, er
 		row := make([]scalar.Expr, len(items))
 		for j, e := range bound {
 			var err error
-			if row[j], err = in.value(e, items[j], in.target[j]); err == nil && e != nil {
+			part := in.part(j)
+			var location int32
+			if part != nil {
+				location = in.at[j]
+			}
+			if row[j], err = in.assignedValue(part, e, items[j], in.target[j], location); err == nil && e != nil {
 				row[j], err = in.inserted(row[j], in.target[j])
 			}
 			if err != nil {
@@ -286,9 +305,17 @@ func (in *inserter) query(sel *pg_query.SelectStmt, s *scope) (logical.Node, err
 	want := make([]types.Type, len(in.target))
 	for j, i := range in.target {
 		want[j] = in.table.Columns[i].Type
+		if part := in.part(j); part != nil {
+			want[j] = part.typ
+		}
 	}
 	where := func(j int) conversion { return assignment(locate(at(q, j))) }
-	fail := func(j int, have types.Type) error { return in.mismatch(in.target[j], have, where(j).location) }
+	fail := func(j int, have types.Type) error {
+		if part := in.part(j); part != nil {
+			return in.partMismatch(part, in.target[j], have, in.at[j])
+		}
+		return in.mismatch(in.target[j], have, where(j).location)
+	}
 	if err := in.convertColumns(q, want, where, fail); err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ func (b *binder) joinPart(n *pg_query.JoinExpr, at *place) (*part, error) {
 	for _, it := range withTop(shifted) {
 		it.shift(by)
 	}
+	markNullable(n.Jointype, left, right)
 	out := &part{node: join, width: left.width + right.width}
 	out.top = &item{join: true, alias: n.Alias.GetAliasname()}
 	merged, err := b.joinCondition(n, join, left, right, out.top, at)
@@ -68,6 +69,20 @@ func (b *binder) joinPart(n *pg_query.JoinExpr, at *place) (*part, error) {
 	out.top.relVisible, out.top.colsVisible = n.Alias != nil, true
 	out.items = append(out.items, out.top)
 	return out, nil
+}
+
+// markNullable notes which items an outer join may show without a row.
+func markNullable(kind pg_query.JoinType, left, right *part) {
+	if kind == pg_query.JoinType_JOIN_FULL || kind == pg_query.JoinType_JOIN_RIGHT {
+		for _, it := range withTop(left) {
+			it.nullable = true
+		}
+	}
+	if kind == pg_query.JoinType_JOIN_FULL || kind == pg_query.JoinType_JOIN_LEFT {
+		for _, it := range withTop(right) {
+			it.nullable = true
+		}
+	}
 }
 
 // withTop lists a part's items, the one that stands for all of it included, each once.

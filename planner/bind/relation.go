@@ -121,7 +121,7 @@ func (b *binder) tablePart(rv *pg_query.RangeVar, s *scope) (*part, error) {
 		})
 		return nil, err
 	}
-	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table, virtual: r.virtual}
+	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table, virtual: r.virtual, row: r.rowType()}
 	if rv.Alias != nil {
 		it.alias, it.schema = rv.Alias.Aliasname, ""
 	}

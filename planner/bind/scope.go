@@ -46,7 +46,10 @@ type item struct {
 	relVisible  bool // alias.column works
 	colsVisible bool // column works
 	join        bool
-	work        bool // rows of a recursive query's round before
+	work        bool      // rows of a recursive query's round before
+	row         types.OID // the row type of a table or view
+	value       bool      // the only column of a function in FROM: the row is the value itself
+	nullable    bool      // a side of an outer join that may be missing
 }
 
 // column is a visible column.
@@ -112,6 +115,9 @@ func (b *binder) columnRef(n *pg_query.ColumnRef, s *scope) (scalar.Expr, error)
 	names := make([]string, len(n.Fields))
 	for i, f := range n.Fields {
 		if f.GetAStar() != nil {
+			if i > 0 {
+				return b.rowOfStar(n, s)
+			}
 			return nil, b.errorAt(n.Location, pgerr.SyntaxError, "row expansion via \"*\" is not supported here")
 		}
 		names[i] = stringOf(f)
@@ -139,10 +145,10 @@ func (b *binder) columnRef(n *pg_query.ColumnRef, s *scope) (scalar.Expr, error)
 	if err != nil || e != nil {
 		return e, err
 	}
-	if it, _, err := b.findItem(s, "", col, n.Location); err != nil {
+	if it, up, err := b.findItem(s, "", col, n.Location); err != nil {
 		return nil, err
 	} else if it != nil {
-		return nil, b.unsupportedAt(n.Location, "whole-row reference to \"%s\"", col)
+		return b.wholeRow(s, it, up, n.Location), nil
 	}
 	return nil, b.missingColumn(s, "", col, n.Location)
 }

@@ -184,7 +184,10 @@ func (l *level) targetList(list []*pg_query.Node, in clause) error {
 			continue
 		}
 		if ai := rt.Val.GetAIndirection(); ai != nil && ai.Indirection[len(ai.Indirection)-1].GetAStar() != nil {
-			return l.unsupportedAt(rt.Location, "expansion of a composite value")
+			if err := l.expandFields(ai, rt.Val, in); err != nil {
+				return err
+			}
+			continue
 		}
 		e, err := l.expr(rt.Val, exprCtx{scope: l.scope, clause: in})
 		if err != nil {

@@ -32,7 +32,7 @@ func (b *binder) changeOf(rv *pg_query.RangeVar, with *pg_query.WithClause, othe
 	if err != nil {
 		return nil, err
 	}
-	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table}
+	it := &item{alias: rv.Relname, schema: r.schema, relation: rv.Relname, table: r.table, row: r.rowType()}
 	if rv.Alias != nil {
 		it.alias, it.schema = rv.Alias.Aliasname, ""
 	}
@@ -202,7 +202,7 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 		}
 	}
 	row := make([]scalar.Expr, len(in.table.Columns))
-	given := map[int]bool{}
+	given, parts := map[int]bool{}, map[int]bool{}
 	twice := -1
 	for i, n := range list {
 		rt := n.GetResTarget()
@@ -210,14 +210,25 @@ func (in *inserter) assignments(list []*pg_query.Node, s *scope) ([]scalar.Expr,
 		if err != nil {
 			return nil, err
 		}
-		e, err := in.value(bound[i], sources[i], at)
+		part, err := in.partOf(rt, at, c)
 		if err != nil {
 			return nil, err
 		}
-		if row[at] != nil && twice < 0 {
+		e, err := in.assignedValue(part, bound[i], sources[i], at, rt.Location)
+		if err != nil {
+			return nil, err
+		}
+		if row[at] != nil && twice < 0 && (part == nil || !parts[at]) {
 			twice = at
 		}
-		row[at] = e
+		if part != nil {
+			old := row[at]
+			if old == nil {
+				old = &scalar.Column{Index: at, Typ: in.table.Columns[at].Type, Name: in.table.Columns[at].Name}
+			}
+			e = part.put(old, e)
+		}
+		row[at], parts[at] = e, part != nil
 		given[at] = given[at] || bound[i] != nil
 	}
 	if twice >= 0 {
@@ -241,8 +252,6 @@ func (in *inserter) assigned(rt *pg_query.ResTarget) (int, error) {
 		return 0, in.errorAt(rt.Location, pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", rt.Name, in.relationName())
 	case at < 0:
 		return 0, in.ofTable([]int{at}, "update")
-	case len(rt.Indirection) > 0:
-		return 0, in.unsupportedAt(rt.Location, "assignment to an element or field of a column")
 	}
 	return at, nil
 }

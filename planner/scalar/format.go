@@ -184,9 +184,11 @@ func (p *printer) call(e *Call) {
 		p.put("]")
 	case e.Fn.Name == ArraySubscript:
 		p.expr(e.Args[0])
-		p.put("[")
-		p.expr(e.Args[1])
-		p.put("]")
+		for _, a := range e.Args[1:] {
+			p.put("[")
+			p.expr(a)
+			p.put("]")
+		}
 	default:
 		p.put(e.Fn.Name, "(")
 		p.list(", ", e.Args)

@@ -132,7 +132,7 @@ func backendPID(c *Ctx, out *vector.Vector, _ []*vector.Vector, n int) error {
 func typeOf(in []types.Type) Kernel {
 	return func(_ *Ctx, out *vector.Vector, _ []*vector.Vector, n int) error {
 		for i := range out.U32[:n] {
-			out.U32[i] = in[0].OID
+			out.U32[i] = in[0].Shown().OID
 		}
 		return nil
 	}

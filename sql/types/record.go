@@ -169,3 +169,52 @@ func appendRecordWire(dst, b []byte, c *Context) []byte {
 		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
 }
+
+// RowType returns the type of the rows of a table or view. row is its OID in
+// pg_type, 0 for rows of a query: within the server all rows are records, which
+// the modifier tells apart.
+func RowType(row OID) Type {
+	if row == 0 {
+		return T(Record)
+	}
+	return Type{OID: Record, Mod: int32(row)}
+}
+
+// Shown returns the type as clients see it, which differs for rows only.
+func (t Type) Shown() Type {
+	if t.OID == Record && t.Mod > 0 {
+		return T(OID(t.Mod))
+	}
+	return t
+}
+
+// AppendRecordField appends field i of a stored record to dst, NULL if there is none.
+func AppendRecordField(dst *vector.Vector, record []byte, i int) {
+	r := readRecord(record)
+	for f := 0; ; f++ {
+		_, v, ok := r.next()
+		switch {
+		case !ok || f == i && (v == nil || v.Kind != dst.Kind):
+			dst.AppendNull()
+			return
+		case f == i:
+			dst.AppendFrom(v, 0)
+			return
+		}
+	}
+}
+
+// RecordNulls counts the fields of a stored record and those that are NULL.
+func RecordNulls(record []byte) (fields, nulls int) {
+	r := readRecord(record)
+	for {
+		_, v, ok := r.next()
+		if !ok {
+			return fields, nulls
+		}
+		fields++
+		if v == nil {
+			nulls++
+		}
+	}
+}
