@@ -104,6 +104,9 @@ func (c *callNode) call(m *machine, out *vector.Vector, n int) error {
 			m.intersect(out, v, n)
 		}
 	}
+	if err := m.env.Ctx.Canceled(); err != nil {
+		return err
+	}
 	if err := c.kernel(m.env.Ctx, out, c.vecs, n); err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// firstPiece is how many rows of a first batch are tried.
-	firstPiece = 16
+	// growth bounds how much longer than the piece before a piece is: the first is one row.
+	growth = 16
 	// pieceTime is about how long the rows of a piece take.
 	pieceTime = 4 * time.Millisecond
 )
@@ -21,23 +21,21 @@ const (
 // of cheap ones, and of dear ones as many as take a few milliseconds, so that
 // cancelling is soon noticed and long values of one batch are not there at once.
 type pace struct {
-	perRow time.Duration // of the last rows; 0: not known
-	known  bool
+	perRow time.Duration // of the last rows
+	last   int           // how many these were, 0: none yet
 }
 
 // rows returns the size of the next piece when left rows are there.
 func (p *pace) rows(left int) int {
-	switch {
-	case !p.known:
-		return min(left, firstPiece)
-	case p.perRow*time.Duration(left) <= 2*pieceTime:
+	left = min(left, max(1, p.last*growth))
+	if p.perRow*time.Duration(left) <= 2*pieceTime {
 		return left
 	}
-	return min(left, max(1, int(pieceTime/p.perRow)))
+	return max(1, int(pieceTime/p.perRow))
 }
 
 func (p *pace) took(d time.Duration, rows int) {
-	p.perRow, p.known = d/time.Duration(rows)+1, true
+	p.perRow, p.last = d/time.Duration(rows)+1, rows
 }
 
 // dear reports whether rows of e may take long: a function of strings or

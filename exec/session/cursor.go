@@ -33,6 +33,9 @@ func (s *Session) open(a *planner.Bound, params []planner.ParamValue, v *view, c
 	cur := &cursor{view: v}
 	cur.ctx, cur.cancel = context.WithCancelCause(context.Background())
 	c.Running = cur.ctx
+	if s.running != nil { // planning computes constants, which may take long
+		defer cur.follow(s.running)()
+	}
 	if len(a.With) > 0 && v.queries == nil {
 		cur.close()
 		return nil, pgerr.Unsupported("a data-modifying WITH query here")

@@ -98,6 +98,7 @@ type Session struct {
 	tx         *transaction // nil: no statement since the last Sync or commit
 	failedWait bool         // an extended-protocol error waits for Sync
 	stmtTime   int64
+	running    context.Context // of the statement that runs, nil between two
 
 	sequences    map[types.OID]*takenValues // for currval and CACHE
 	lastSequence types.OID
@@ -216,19 +217,23 @@ func (s *Session) interrupt(why *pgerr.Error) {
 	}
 }
 
-// withTimeout bounds a statement by statement_timeout.
+// withTimeout bounds a statement by statement_timeout. The returned function
+// ends the statement.
 func (s *Session) withTimeout(ctx context.Context) (context.Context, func()) {
 	ms := s.intValue("statement_timeout")
 	if ms <= 0 {
-		return ctx, func() {}
+		s.running = ctx
+		return ctx, func() { s.running = nil }
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := time.AfterFunc(time.Duration(ms)*time.Millisecond, func() {
 		cancel(pgerr.New(pgerr.QueryCanceled, "canceling statement due to statement timeout"))
 	})
+	s.running = ctx
 	return ctx, func() {
 		t.Stop()
 		cancel(nil)
+		s.running = nil
 	}
 }
 

@@ -118,7 +118,7 @@ func acosh(x float64) (float64, error) {
 // factorials beyond this do not fit a numeric.
 const maxFactorial = 32177
 
-func factorial(n int64, r *decimal) error {
+func factorial(c *Ctx, n int64, r *decimal) error {
 	switch {
 	case n < 0:
 		return pgerr.New(pgerr.NumericValueOutOfRange, "factorial of a negative number is undefined")
@@ -128,6 +128,11 @@ func factorial(n int64, r *decimal) error {
 	var k decimal
 	r.SetInt64(1)
 	for i := int64(2); i <= n; i++ {
+		if i%lookEvery == 0 {
+			if err := c.Canceled(); err != nil {
+				return err
+			}
+		}
 		k.SetInt64(i)
 		if err := r.Mul(r, &k); err != nil {
 			return err

@@ -53,11 +53,11 @@ func trimScale(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	})(c, out, args, n)
 }
 
-func factorialKernel(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
+func factorialKernel(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 	var r decimal
 	for i := 0; i < n; i++ {
 		if live(out, i) {
-			if err := factorial(args[0].I64[i&args[0].Mask()], &r); err != nil {
+			if err := factorial(c, args[0].I64[i&args[0].Mask()], &r); err != nil {
 				return err
 			}
 			out.Data = r.AppendStored(out.Data)

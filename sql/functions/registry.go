@@ -23,6 +23,9 @@ type Ctx struct {
 	Running context.Context
 }
 
+// lookEvery is after how many turns a loop without bounds looks at Canceled.
+const lookEvery = 256
+
 // Canceled returns why the statement ends, nil while it goes on.
 func (c *Ctx) Canceled() error {
 	if c == nil || c.Running == nil || c.Running.Err() == nil {

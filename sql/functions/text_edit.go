@@ -2,6 +2,7 @@ package functions
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"tsdb/colstore/vector"
@@ -43,6 +44,7 @@ func repeatText(out *vector.Vector, args []*vector.Vector, i int) error {
 	if err := checkRoom(out, k*len(s)); err != nil {
 		return err
 	}
+	out.Data = slices.Grow(out.Data, k*len(s))
 	for ; k > 0; k-- {
 		out.Data = append(out.Data, s...)
 	}

@@ -42,9 +42,9 @@ func newLike(p []byte, byteWise bool) *likePattern {
 	return l
 }
 
-func (l *likePattern) match(s []byte) (bool, error) {
+func (l *likePattern) match(c *Ctx, s []byte) (bool, error) {
 	if l.general != nil {
-		return matchLike(s, l.general, l.byteWise)
+		return matchLike(c, s, l.general, l.byteWise)
 	}
 	first, last := l.segments[0], l.segments[len(l.segments)-1]
 	if l.exact {
@@ -69,7 +69,7 @@ func errLikeEnd() error {
 }
 
 // matchLike matches any pattern, going back to the last % at a mismatch.
-func matchLike(s, p []byte, byteWise bool) (bool, error) {
+func matchLike(c *Ctx, s, p []byte, byteWise bool) (bool, error) {
 	width := func(i int) int {
 		if byteWise || s[i] < utf8.RuneSelf {
 			return 1
@@ -78,7 +78,7 @@ func matchLike(s, p []byte, byteWise bool) (bool, error) {
 		return w
 	}
 	i, j, retry, from := 0, 0, -1, 0
-	for i < len(s) {
+	for tries := 1; i < len(s); {
 		if j < len(p) {
 			switch {
 			case p[j] == '%':
@@ -105,6 +105,12 @@ func matchLike(s, p []byte, byteWise bool) (bool, error) {
 		if retry < 0 {
 			return false, nil
 		}
+		// A try takes as many steps as the pattern is long.
+		if tries++; tries%lookEvery == 0 {
+			if err := c.Canceled(); err != nil {
+				return false, err
+			}
+		}
 		from += width(from)
 		i, j = from, retry
 	}
@@ -118,7 +124,7 @@ var foldCase = mapCase(lowerASCII, unicode.ToLower)
 
 // like makes the kernel of LIKE, ILIKE and their negations.
 func like(negate, fold, byteWise bool) Kernel {
-	return func(_ *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
+	return func(c *Ctx, out *vector.Vector, args []*vector.Vector, n int) error {
 		var pattern *likePattern
 		var last, buf []byte
 		for i := 0; i < n; i++ {
@@ -139,7 +145,7 @@ func like(negate, fold, byteWise bool) Kernel {
 				buf = foldCase(buf[:0], s)
 				s = buf
 			}
-			ok, err := pattern.match(s)
+			ok, err := pattern.match(c, s)
 			if err != nil {
 				return err
 			}
