@@ -313,7 +313,7 @@ func (s *Session) checkDeferred(ctx context.Context, only func(*catalog.ForeignK
 		}
 	}
 	s.tx.deferred = append(s.tx.deferred, rest...)
-	return nil
+	return s.checkDeferredGone(ctx, only)
 }
 
 // checkDeferredSet checks the keys that rows of the child still have.

@@ -84,12 +84,16 @@ func (p *parentCheck) whole(cols []*vector.Vector, i int) bool {
 
 // run looks for children of keys that are gone and does what the constraint says.
 func (p *parentCheck) run(ctx context.Context, r *references) error {
-	if p.deleted.rows.N > 0 {
+	if r.s.isDeferred(p.key.f) && p.key.f.OnDelete == 'a' && p.deleted.rows.N > 0 {
+		r.s.tx.deferredGone = append(r.s.tx.deferredGone, &parentCheck{key: p.key, deleted: p.deleted})
+	} else if p.deleted.rows.N > 0 {
 		if err := p.serve(ctx, r, p.deleted, p.key.f.OnDelete, nil); err != nil {
 			return err
 		}
 	}
-	if p.changed.rows.N > 0 {
+	if r.s.isDeferred(p.key.f) && p.key.f.OnUpdate == 'a' && p.changed.rows.N > 0 {
+		r.s.tx.deferredGone = append(r.s.tx.deferredGone, &parentCheck{key: p.key, deleted: p.changed})
+	} else if p.changed.rows.N > 0 {
 		return p.serve(ctx, r, p.changed, p.key.f.OnUpdate, p.became)
 	}
 	return nil

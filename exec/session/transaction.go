@@ -35,6 +35,7 @@ type transaction struct {
 	// deferred are checks of foreign keys that wait for COMMIT; constraints and
 	// allConstraints (1: deferred, -1: immediate) are what SET CONSTRAINTS said.
 	deferred       []*pendingCheck
+	deferredGone   []*parentCheck // keys that children may have lost
 	constraints    map[types.OID]bool
 	allConstraints int
 
@@ -51,6 +52,7 @@ type savepoint struct {
 	mark  int
 	local *catalog.Snapshot
 	vals  settingValues
+	wait  waiting
 }
 
 // begin makes sure that a transaction is open.

@@ -139,7 +139,7 @@ func (s *Session) savepoint(name string) error {
 	if err := s.needBlock("SAVEPOINT"); err != nil {
 		return err
 	}
-	sp := savepoint{name: name, local: s.tx.local, vals: s.vals}
+	sp := savepoint{name: name, local: s.tx.local, vals: s.vals, wait: s.tx.waiting()}
 	sp.mark = s.writeTx().Savepoint()
 	s.tx.saves = append(s.tx.saves, sp)
 	return nil
@@ -180,6 +180,7 @@ func (s *Session) rollbackTo(name string) error {
 	s.tx.saves = s.tx.saves[:i+1]
 	s.tx.store.RollbackTo(sp.mark)
 	s.tx.local, s.tx.failed = sp.local, false
+	s.tx.restore(sp.wait)
 	s.vals = sp.vals
 	s.derive()
 	return nil
