@@ -32,6 +32,9 @@ func (c *column) appendBinary(dst []byte, row int, ctx *types.Context) []byte {
 	case binFloat32:
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(v.F32[p]))
 	case binFloat64:
+		if v.F64[p] != v.F64[p] {
+			return binary.BigEndian.AppendUint64(dst, 0x7FF8<<48) // C's NaN; Go's has another low bit
+		}
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.F64[p]))
 	case binDate:
 		x := v.I32[p]

@@ -14,6 +14,7 @@ type field struct {
 	inf   int  // ±1: infinity
 	null  bool // field of an infinite time that has no meaning
 	exact *decimal
+	real  float64 // exact as date_part sums it up, if that may differ
 }
 
 // fieldOf extracts a field; ok is false if the type has no such field.
@@ -76,6 +77,9 @@ func (f field) float() float64 {
 	case f.inf != 0:
 		return math.Inf(f.inf)
 	case f.exact != nil:
+		if f.real != 0 {
+			return f.real
+		}
 		x, _ := f.exact.Float64()
 		return x
 	case f.scale == 0:
@@ -304,7 +308,11 @@ func intervalEpoch(iv types.IntervalValue) (field, bool, error) {
 	if err := a.Add(&a, &b); err != nil {
 		return field{}, true, err
 	}
-	return field{exact: &a}, true, nil
+	real := float64(iv.Micros) / microsPerSecond
+	real += float64(months / 12 * (1461 * 86400 / 4))
+	real += float64(months % 12 * (30 * 86400))
+	real += float64(iv.Days) * 86400
+	return field{exact: &a, real: real}, true, nil
 }
 
 func init() {

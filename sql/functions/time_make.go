@@ -213,11 +213,12 @@ func toTimestamp(sec float64) (int64, error) {
 	case math.IsInf(sec, -1):
 		return tsMinus, nil
 	}
-	us := math.RoundToEven(sec * microsPerSecond)
-	if !(us >= minTimestamp && us < math.MaxInt64) {
+	const since1970 = 946684800 // rounding counts from 2000, as PostgreSQL's timestamps do
+	us := math.RoundToEven((sec - since1970) * microsPerSecond)
+	if !(us >= minTimestamp-since1970*microsPerSecond && us < math.MaxInt64-since1970*microsPerSecond) {
 		return 0, pgerr.New(pgerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", fmt.Sprintf("%.6g", sec))
 	}
-	return int64(us), nil
+	return int64(us) + since1970*microsPerSecond, nil
 }
 
 // civilParts is a local time by fields, for age.

@@ -425,10 +425,10 @@ func isoUnit(c byte, inTime bool) unit {
 	return unitNone
 }
 
-// isoNumber reads a number that may have a sign, fraction and exponent.
+// isoNumber reads a number that may have a minus and a fraction.
 func isoNumber(s []byte) (val int64, frac float64, rest []byte, e dateError) {
 	i := 0
-	if s[0] == '-' || s[0] == '+' {
+	if len(s) > 0 && s[0] == '-' {
 		i = 1
 	}
 	if i == len(s) || !isDigit(s[i]) && s[i] != '.' {
@@ -468,30 +468,38 @@ func (d *intervalDecoder) isoAlternative(s []byte, width int, inTime bool) dateE
 		if clock == nil {
 			return dateOK
 		}
-		s, width = clock, 0
-		for width < len(s) && isDigit(s[width]) {
-			width++
-		}
+		s = clock
 	}
-	frac := 0.0
-	if p := indexByte(s, '.'); p >= 0 {
-		var bad bool
-		if frac, bad = floatFraction(s[p:]); bad {
+	return d.isoClock(s)
+}
+
+// isoClock reads hhmmss or hh:mm:ss, of which each number may have a fraction.
+func (d *intervalDecoder) isoClock(s []byte) dateError {
+	digits := 0
+	for digits < len(s) && isDigit(s[digits]) {
+		digits++
+	}
+	for i, scale := range []int64{usecPerHour, usecPerMin, usecPerSec} {
+		val, frac, rest, e := isoNumber(s)
+		if e != dateOK {
+			return e
+		}
+		if i == 0 && digits == 6 && len(rest) == 0 {
+			d.addScaled(val/10000, 0, usecPerHour)
+			d.addScaled(val/100%100, 0, usecPerMin)
+			d.addScaled(val%100, frac, usecPerSec)
+			return dateOK
+		}
+		d.addScaled(val, frac, scale)
+		if len(rest) == 0 {
+			return dateOK
+		}
+		if rest[0] != ':' {
 			return badFormat
 		}
-		s = s[:p]
+		s = rest[1:]
 	}
-	var parts [3]int
-	if len(s) == 6 && width == 6 {
-		n, _, _ := atoi(s)
-		parts = [3]int{n / 10000, n / 100 % 100, n % 100}
-	} else if e := isoParts(s, ':', &parts); e != dateOK {
-		return e
-	}
-	d.addScaled(int64(parts[0]), 0, usecPerHour)
-	d.addScaled(int64(parts[1]), 0, usecPerMin)
-	d.addScaled(int64(parts[2]), frac, usecPerSec)
-	return dateOK
+	return badFormat
 }
 
 func isoParts(s []byte, sep byte, parts *[3]int) dateError {
