@@ -82,10 +82,16 @@ var known = []struct{ expression, outcomes, reason string }{
 	{`::int4\[\]$`, `‘{}’.*\n22P02`, "bounds of an empty array"},
 	{`::interval`, `^22007 .*\ntype`, "PostgreSQL takes a number before a bare hyphen for years and months"},
 	{`::(date|timestamp|timestamptz)(\[\]|\(\d\))?$`, `^22\d\d\d .*\ntype`, "garbage between date fields that PostgreSQL skips"},
-	{`AT TIME ZONE '[-+]\d+(:30)?x'`, ``, "a POSIX zone whose name has a sign"},
+	{`AT TIME ZONE '(UTC)?[-+]\d+(:30)?x'`, ``, "a POSIX zone whose name has a sign"},
 	{`^sum\('-0'`, ``, "a sum starts from 0"},
 	{`"char"`, ``, "a value of \"char\" above 0x7f is written as it is, and casts through text"},
 	{`\]$|\]::`, `^22.*\n22P02 malformed array literal`, "an array's elements are read before its end is seen"},
+	{`^overlay\(`, `22003 integer out of range`, "overlay far behind the end of a string"},
+	{`^to_char\(.*interval.*HH12`, ``, "hours of negative intervals from -12 on"},
+	{`::regclass`, `^42P01 .*\n(?s:.*)42P01`, "spaces around a name in an error"},
+	{`^\|\|/`, ``, "the last digit of cube roots"},
+	{`^'\[.*::int4\[\]`, `^22P02 .*\n2202E `, "a bound beyond int4"},
+	{`::jsonb`, `^22003 .*\n22P02 `, "a number that overflows, with garbage behind it"},
 	{`^pg_typeof`, `unknown`, "unknown constants are text by then"},
 }
 
