@@ -3,6 +3,8 @@ package session
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"tsdb/colstore"
@@ -254,15 +256,12 @@ func (s *Session) checkParents(ctx context.Context, p *pendingCheck) error {
 		return err
 	}
 	defer m.Close()
-	next := int32(0)
+	found := make([]bool, p.set.rows.N)
 	for _, of := range m.Of {
-		if of != next {
-			break
-		}
-		next++
+		found[of] = true
 	}
-	if k := p.key; int(next) < p.set.rows.N {
-		return s.foreignViolation(k, s.keyOf(k.child, k.f.Columns, &k.shape, p.set.rows.Cols, int(next))+` is not present in table "`+k.parent.Name+`".`)
+	if k, missing := p.key, slices.Index(found, false); missing >= 0 {
+		return s.foreignViolation(k, s.keyOf(k.child, k.f.Columns, &k.shape, p.set.rows.Cols, missing)+` is not present in table "`+k.parent.Name+`".`)
 	}
 	return nil
 }
@@ -277,14 +276,23 @@ func (s *Session) findParents(ctx context.Context, p *pendingCheck) (*colstore.M
 	}
 	ctx, stop := s.withLockTimeout(ctx)
 	defer stop()
-	b := &vector.Batch{N: p.set.rows.N, Cols: make([]*vector.Vector, len(parent.Columns))}
+	// In the order of keys, so that two statements do not wait for each other.
+	order := make([]int, 0, len(p.set.keys))
+	for _, key := range slices.Sorted(maps.Keys(p.set.keys)) {
+		order = append(order, p.set.keys[key])
+	}
+	b := &vector.Batch{N: len(order), Cols: make([]*vector.Vector, len(parent.Columns))}
 	for i := range parent.Columns {
 		b.Cols[i] = vector.New(parent.Columns[i].Type.Kind(), 1)
 		b.Cols[i].AppendNull()
 		b.Cols[i].Const, b.Cols[i].N = true, b.N
 	}
 	for i, num := range k.f.RefColumns {
-		b.Cols[parent.ColumnByNum(num)] = p.set.rows.Cols[i]
+		v := vector.New(p.set.rows.Cols[i].Kind, len(order))
+		for _, row := range order {
+			v.AppendFrom(p.set.rows.Cols[i], row)
+		}
+		b.Cols[parent.ColumnByNum(num)] = v
 	}
 	for i := range b.Cols {
 		b.Cols[i] = b.Cols[i].Flat(&vector.Vector{})
@@ -295,7 +303,14 @@ func (s *Session) findParents(ctx context.Context, p *pendingCheck) (*colstore.M
 			index = c.StoreID
 		}
 	}
-	return s.writeTx().Find(ctx, parent.Storage.ID, index, b)
+	m, err := s.writeTx().Find(ctx, parent.Storage.ID, index, b)
+	if err != nil {
+		return nil, err
+	}
+	for i, of := range m.Of {
+		m.Of[i] = int32(order[of])
+	}
+	return m, nil
 }
 
 // checkDeferred makes the checks that wait for the end of the transaction.

@@ -130,3 +130,31 @@ func TestForeignKeysTogether(t *testing.T) {
 		t.Errorf("orphans: %s", got)
 	}
 }
+
+// Children of the same parents come in any order of statements without a deadlock.
+func TestChildrenOfTheSameParents(t *testing.T) {
+	srv := newServer(t)
+	c := srv.connect("tsdb")
+	c.run("CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p); INSERT INTO p SELECT g FROM generate_series(1, 20) g")
+	var wg sync.WaitGroup
+	for w := range 4 {
+		x := srv.connect("tsdb")
+		wg.Go(func() {
+			for i := range 40 {
+				parent := "g"
+				if w%2 == 1 {
+					parent = "21 - g"
+				}
+				q := fmt.Sprintf("INSERT INTO c SELECT %d + g, %s FROM generate_series(1, 20) g", w*10000+i*20, parent)
+				if got := x.run(q); got != "[INSERT 0 20]" {
+					t.Errorf("%s", got)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := c.run("SELECT count(*), count(DISTINCT p) FROM c"); got != "3200|20\n[SELECT 1]" {
+		t.Errorf("got %s", got)
+	}
+}
