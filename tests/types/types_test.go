@@ -89,7 +89,7 @@ var known = []struct{ expression, outcomes, reason string }{
 	{`^overlay\(`, `22003 integer out of range`, "overlay far behind the end of a string"},
 	{`^to_char\(.*interval.*HH12`, ``, "hours of negative intervals from -12 on"},
 	{`::regclass`, `^42P01 .*\n(?s:.*)42P01`, "spaces around a name in an error"},
-	{`^(\|\|/|power\(|.* \^ )`, `^type 701.*\ntype 701`, "the last digit of cube roots and powers"},
+	{`^(\|\|/|power\(|exp\(|ln\(|log\(|.* \^ )`, `^type 701.*\ntype 701`, "the last digit of cube roots, powers and logarithms"},
 	{`^'\[.*::int4\[\]`, `^22P02 .*\n2202E `, "a bound beyond int4"},
 	{`::jsonb`, `^22003 .*\n22P02 `, "a number that overflows, with garbage behind it"},
 	{``, `^type 70[01]:-1 ‘NaN’.*\ntype 70[01]:-1 ‘NaN’`, "the sign bit of NaN"},
