@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"math"
+
 	"bytes"
 
 	"tsdb/colstore/vector"
@@ -121,9 +123,9 @@ func sameValue(a, b *vector.Vector, i int) bool {
 	case vector.Uint32:
 		return a.U32[i] == b.U32[i]
 	case vector.Float32:
-		return a.F32[i] == b.F32[i]
+		return math.Float32bits(a.F32[i]) == math.Float32bits(b.F32[i]) // NaN, and 0 is not -0
 	case vector.Float64:
-		return a.F64[i] == b.F64[i]
+		return math.Float64bits(a.F64[i]) == math.Float64bits(b.F64[i])
 	case vector.Fixed16:
 		return a.F16[i] == b.F16[i]
 	}
