@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,13 +115,14 @@ func TestSpaceComesBack(t *testing.T) {
 // leave them out, whole segments go.
 func TestRetention(t *testing.T) {
 	const hour = 3600 * 1_000_000
-	now := time.Unix(1_700_000_000, 0)
-	s := mustOpen(t, vfs.NewMem(), Options{Clock: func() time.Time { return now }})
+	var now atomic.Int64 // the background reads it, too
+	now.Store(1_700_000_000 * 1_000_000)
+	s := mustOpen(t, vfs.NewMem(), Options{Clock: func() time.Time { return time.UnixMicro(now.Load()) }})
 	defer mustClose(t, s)
 	schema := readings(100)
 	schema.Retention, schema.Bucket, schema.Unique, schema.Key = 10*hour, hour, false, nil
 	create(t, s, schema)
-	at := func(hours int64) int64 { return now.UnixMicro() + hours*hour }
+	at := func(hours int64) int64 { return now.Load() + hours*hour }
 	old, edge, fresh := at(-11), at(-9), at(-1)
 	b := readingBatch(reading{"a", old, 1}, reading{"a", edge, 2}, reading{"a", edge + 1, 3}, reading{"a", fresh, 4},
 		reading{"a", 1<<63 - 1, 5}, reading{"a", -1 << 63, 6}, reading{"a", 0, 7})
@@ -148,7 +150,7 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	stored(6)
-	now = now.Add(time.Hour + time.Microsecond) // the row at edge expires, its neighbour does not
+	now.Add(hour + 1) // the row at edge expires, its neighbour does not
 	want(5)
 	insert(t, s, 100, readingBatch(reading{"b", edge + 2, 1}))
 	check(t, s.Flush())
@@ -156,7 +158,7 @@ func TestRetention(t *testing.T) {
 	check(t, err)
 	stored(6)
 	want(6)
-	now = now.Add(time.Hour)
+	now.Add(hour)
 	want(4)
 	_, err = s.compactTable(ctx, 100, false)
 	check(t, err)
@@ -164,7 +166,7 @@ func TestRetention(t *testing.T) {
 	if w := s.WriteStats(); w.ExpiredRows != 4 {
 		t.Fatalf("%d rows expired, want 4", w.ExpiredRows)
 	}
-	now = now.Add(1000 * time.Hour)
+	now.Add(1000 * hour)
 	check(t, s.Vacuum(ctx, nil, nil))
 	stored(3)
 	want(3)
