@@ -174,13 +174,13 @@ func compareAcross[A, B any](ga access[A], gb access[B], toA func(*zoneCache, A)
 }
 
 // asIs, dayStart, dayInstant and tsInstant bring time types to one scale; a value
-// beyond the range of timestamps counts as infinite.
+// beyond the range of timestamps counts as the last one before infinity.
 func asIs(_ *zoneCache, us int64) int64 { return us }
 
 func dayStart(_ *zoneCache, d int32) int64 {
 	us, ok := dateToTS(d)
 	if !ok {
-		return tsInfinity
+		return tsInfinity - 1
 	}
 	return us
 }
@@ -193,9 +193,9 @@ func tsInstant(z *zoneCache, us int64) int64 {
 	case ok:
 		return r
 	case us > 0:
-		return tsInfinity
+		return tsInfinity - 1
 	}
-	return tsMinus
+	return tsMinus + 1
 }
 
 func acrossPair(l, r types.OID, stable bool, make func(relation) Kernel) {
