@@ -56,18 +56,17 @@ func (x *alteration) move(ctx context.Context) error {
 
 // copyAll copies the rows as this transaction sees them.
 func (x *alteration) copyAll(ctx context.Context, m *mover) error {
-	snap := x.s.writeTx().Snapshot()
-	defer snap.Close()
-	sc, err := snap.Scan(x.old.Storage.ID, table.ScanRequest{Columns: allOf(x.old)})
-	if err != nil {
-		return err
-	}
-	return x.copyRows(ctx, sc, m)
+	return x.scan(ctx, table.ScanRequest{Columns: allOf(x.old)}, x.copier(ctx, m))
 }
 
 // copyRows appends what a scan of the old storage reads to the new one.
 func (x *alteration) copyRows(ctx context.Context, sc table.Scan, m *mover) error {
-	return readAll(ctx, sc, func(b *vector.Batch) error {
+	return readAll(ctx, sc, x.copier(ctx, m))
+}
+
+// copier appends old rows to the new storage.
+func (x *alteration) copier(ctx context.Context, m *mover) func(*vector.Batch) error {
+	return func(b *vector.Batch) error {
 		rows, err := m.rows(b)
 		if err != nil {
 			return err
@@ -78,7 +77,7 @@ func (x *alteration) copyRows(ctx context.Context, sc table.Scan, m *mover) erro
 		x.running.done.Add(int64(rows.N))
 		_, err = x.s.writeTx().AppendWith(ctx, x.t.Storage.ID, rows, table.AppendOptions{})
 		return x.moveError(err)
-	})
+	}
 }
 
 func allOf(t *catalog.Table) []int {

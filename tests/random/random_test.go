@@ -25,7 +25,6 @@ import (
 	"math/rand"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,22 +36,9 @@ import (
 	"tsdb/tests/harness"
 )
 
-func number(name string, or int64) int64 {
-	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
-		return v
-	}
-	return or
-}
-
 func TestRandomStatementsAgainstPostgreSQL(t *testing.T) {
-	if os.Getenv("TSDB_ORACLE") == "" {
-		t.Skip("needs PostgreSQL 15: set TSDB_ORACLE=1, or run make oracle")
-	}
-	url := os.Getenv("TSDB_POSTGRES")
-	if url == "" {
-		url = harness.StartPostgres(t, "fsync = off", "jit = off").URL()
-	}
-	seed, queries := number("TSDB_SEED", time.Now().UnixNano()), int(number("TSDB_QUERIES", 500))
+	url := harness.OracleURL(t, false)
+	seed, queries := harness.Number("TSDB_SEED", time.Now().UnixNano()), int(harness.Number("TSDB_QUERIES", 500))
 	fmt.Printf("TSDB_SEED=%d TSDB_QUERIES=%d\n", seed, queries)
 	s := harness.StartTSDB(t, colstore.Options{FS: vfs.NewMem()})
 	d := &duel{t: t, g: &gen{r: rand.New(rand.NewSource(seed))}, server: s, ours: connect(t, s.URL()), theirs: connect(t, url), masked: map[string]int{}}

@@ -22,13 +22,7 @@ func updating() bool { return os.Getenv("TSDB_UPDATE") != "" }
 // postgresURL is that of the oracle, whose path is /postgres.
 func postgresURL(t *testing.T) string {
 	t.Helper()
-	if os.Getenv("TSDB_ORACLE") == "" && !updating() {
-		t.Skip("needs PostgreSQL 15: set TSDB_ORACLE=1, or run make oracle")
-	}
-	if url := os.Getenv("TSDB_POSTGRES"); url != "" {
-		return url
-	}
-	return harness.StartPostgres(t, "fsync = off").URL()
+	return harness.OracleURL(t, updating())
 }
 
 // database makes a database of that name and returns a connection to it.

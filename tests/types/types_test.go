@@ -16,9 +16,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
-	"os"
 	"regexp"
-	"strconv"
 	"testing"
 	"time"
 
@@ -29,22 +27,9 @@ import (
 	"tsdb/tests/harness"
 )
 
-func number(name string, or int64) int64 {
-	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
-		return v
-	}
-	return or
-}
-
 func TestTypesAgainstPostgreSQL(t *testing.T) {
-	if os.Getenv("TSDB_ORACLE") == "" {
-		t.Skip("needs PostgreSQL 15: set TSDB_ORACLE=1, or run make oracle")
-	}
-	url := os.Getenv("TSDB_POSTGRES")
-	if url == "" {
-		url = harness.StartPostgres(t, "fsync = off", "jit = off").URL()
-	}
-	seed := number("TSDB_SEED", time.Now().UnixNano())
+	url := harness.OracleURL(t, false)
+	seed := harness.Number("TSDB_SEED", time.Now().UnixNano())
 	fmt.Printf("TSDB_SEED=%d\n", seed)
 	s := harness.StartTSDB(t, colstore.Options{FS: vfs.NewMem()})
 	d := &duel{ours: connect(t, s.URL()), theirs: connect(t, url)}
@@ -149,7 +134,7 @@ func (d *duel) differ(e, o, p string) {
 			return
 		}
 	}
-	if d.failures++; d.failures <= int(number("TSDB_SHOW", 20)) {
+	if d.failures++; d.failures <= int(harness.Number("TSDB_SHOW", 20)) {
 		d.t.Errorf("%s (%s)\n  tsdb:       %.300s\n  PostgreSQL: %.300s", e, d.settings, o, p)
 	}
 }
